@@ -1,0 +1,139 @@
+"""Opens a database file to be asked and nothing else, and knows what tables, views and columns it holds."""
+
+import contextlib
+import difflib
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from energydb.errors import DataError, LockedError, QueryError, UsageError
+
+# What SQL from outside may not do: read or write any file, attach, install, load, set, or reach into Python.
+_CONFIG = {
+    "autoload_known_extensions": False,
+    "autoinstall_known_extensions": False,
+    "python_enable_replacements": False,
+}
+# Set once the file is open: before, DuckDB couldn't look for its log where its name has a question mark.
+_SANDBOX = "set enable_external_access = false; set lock_configuration = true"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ASKING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+
+
+class Column(NamedTuple):
+    """One column of a table or view: name, DuckDB type and comment."""
+
+    name: str
+    type: str
+    comment: str
+
+
+class Answer(NamedTuple):
+    """The answer to a question: its columns, and the cursor from which the rows are still to be fetched."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    cursor: duckdb.DuckDBPyConnection
+    is_named: bool
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows, once, in the order of the answer."""
+        try:
+            while batch := self.cursor.fetchmany(2048):
+                yield from batch
+        except duckdb.Error as error:
+            raise QueryError(_on_one_line(error)) from error
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open an energydb file, read-only and sandboxed; readers don't disturb each other or a rebuild.
+
+    Raises:
+        UsageError: there is no such file.
+        LockedError: a process holds it open for writing.
+        DataError: it isn't an energydb file.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file; `energydb load` builds one")
+    with tempfile.TemporaryDirectory(prefix="energydb-") as spill:
+        try:
+            connection = duckdb.connect(
+                str(path), read_only=True, config={**_CONFIG, "temp_directory": spill}
+            )
+        except duckdb.Error as error:
+            if "Could not set lock" in str(error):
+                raise LockedError(path, str(error)) from error
+            raise DataError(f"{path}: expected an energydb file, got: {_on_one_line(error)}") from error
+        with connection:
+            connection.execute(_SANDBOX)
+            if "contents" not in names(connection):
+                raise DataError(f"{path}: expected an energydb file, got another DuckDB database")
+            yield connection
+
+
+def names(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Name everything that can be asked: views first, then tables."""
+    found = connection.execute(
+        "select view_name, 0 as place from duckdb_views() where not internal"
+        " union all select table_name, 1 from duckdb_tables() where not internal order by place, view_name"
+    ).fetchall()
+    return [name for name, _ in found]
+
+
+def columns(connection: duckdb.DuckDBPyConnection, name: str) -> list[Column]:
+    """Describe the columns of a view or table, in its order."""
+    found = connection.execute(
+        "select column_name, data_type, coalesce(comment, '') from duckdb_columns()"
+        " where table_name = ? order by column_index",
+        [name],
+    ).fetchall()
+    return [Column(*row) for row in found]
+
+
+def ask(connection: duckdb.DuckDBPyConnection, question: str) -> Answer:
+    """Answer a question: the name of a view or table, or one SELECT (or EXPLAIN) statement.
+
+    Raises:
+        QueryError: an unknown name, faulty SQL, or anything but one plain question.
+    """
+    name = question.strip()
+    is_named = _NAME.fullmatch(name) is not None
+    sql = f"from {closest_name(connection, name)}" if is_named else question
+    try:
+        statements = connection.extract_statements(sql)
+        if len(statements) != 1 or statements[0].type not in _ASKING:
+            kinds = ", ".join(statement.type.name for statement in statements) or "nothing"
+            raise QueryError(f"query: expected one SELECT statement, got {kinds}")
+        cursor = connection.execute(statements[0])
+    except duckdb.Error as error:
+        raise QueryError(f"query: {_on_one_line(error)}") from error
+    return Answer(
+        columns=tuple(column[0] for column in cursor.description),
+        types=tuple(str(column[1]) for column in cursor.description),
+        cursor=cursor,
+        is_named=is_named,
+    )
+
+
+def closest_name(connection: duckdb.DuckDBPyConnection, name: str) -> str:
+    """Return `name` as the database writes it.
+
+    Raises:
+        QueryError: the database holds no such view or table; near ones are named.
+    """
+    known = {known.lower(): known for known in names(connection)}
+    if name.lower() in known:
+        return known[name.lower()]
+    near = difflib.get_close_matches(name.lower(), known)
+    remedy = f"did you mean {' or '.join(near)}?" if near else "`energydb views` lists them"
+    raise QueryError(f'query: expected the name of a view or table, got "{name}"; {remedy}')
+
+
+def _on_one_line(error: duckdb.Error) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip(" ^")]
+    return " ".join(line.strip() for line in lines)

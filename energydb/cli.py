@@ -1,0 +1,321 @@
+"""The commands: the only module that prints, exits or knows Typer. stdout is rows; words go to stderr."""
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+
+import typer
+
+from energydb.errors import DataError, EnergydbError, MachineError, UsageError
+from energydb.paths import DEFAULT_DATABASE
+
+if TYPE_CHECKING:
+    from energydb.catalog import Answer
+    from energydb.load import Report
+
+T = TypeVar("T")
+
+_EXIT_CODES = {DataError: 1, UsageError: 2, MachineError: 3}
+_SUMMARY = ("task", "source", "data_version", "models", "runs")
+
+app = typer.Typer(
+    name="energydb",
+    rich_markup_mode=None,
+    add_completion=False,
+    help="""Published measurements of AI-inference energy as one SQL database file.
+
+    \b
+    Start here:
+      energydb load               build energy.duckdb from the documents that come with energydb
+      energydb query best_pick    the lowest-energy run per task, model and GPU
+      energydb views              what else can be asked
+      duckdb -readonly energy.duckdb "from best_pick"     the same in the DuckDB shell
+
+    Every figure is GPU energy at steady state: a floor, without host, network, cooling and idle time.
+    Exit codes: 0 done, 1 the data or the query is at fault, 2 the command line is, 3 the machine is.
+    """,
+)
+
+Database = Annotated[
+    Path,
+    typer.Option(
+        "--database", envvar="ENERGYDB_DATABASE", metavar="FILE", help="The database file.", show_default=True
+    ),
+]
+
+
+class Format(StrEnum):
+    """How `query` shows an answer."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    markdown = "markdown"
+    parquet = "parquet"
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        from energydb import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def load(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH]...",
+            help="Documents, or folders searched for *.json; without any, those that come with energydb.",
+        ),
+    ] = None,
+    database: Database = DEFAULT_DATABASE,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse documents with data_quality findings.")
+    ] = False,
+) -> None:
+    """Build the database anew from documents, whole or not at all.
+
+    Whatever goes wrong, the old file stays as it was; programs that read it go on undisturbed.
+
+    \b
+    Examples:
+      energydb load
+      energydb load my-documents/ --database lab.duckdb --strict
+    """
+    from energydb.load import load as load_documents
+
+    report = load_documents(paths or [], database, strict=strict, track=_track)
+    _show_report(report)
+    named = "" if database == DEFAULT_DATABASE else f" --database {database}"
+    _say(f"{database} is built. Ask it:")
+    _say(f"  energydb query best_pick{named}")
+    _say(f'  duckdb -readonly {database} "from best_pick"')
+
+
+@app.command()
+def check(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[PATH]...", help="Documents, folders with documents, or a database."),
+    ] = None,
+) -> None:
+    """Check documents as load would, or check a database file.
+
+    Exits with 1 if there is a fault or a data_quality finding.
+
+    \b
+    Examples:
+      energydb check my-document.json
+      energydb check energy.duckdb
+    """
+    from energydb.check import check_database
+    from energydb.load import check as check_documents
+
+    databases = [path for path in paths or [] if path.suffix in (".duckdb", ".db")]
+    documents = [path for path in paths or [] if path not in databases]
+    sound = True
+    for database in databases:
+        for result in check_database(database):
+            typer.echo(f"{'ok' if result.sound else 'FAULT':5}  {result.what}: {result.found}")
+            sound = sound and result.sound
+    if documents or not databases:
+        report = check_documents(documents, track=_track)
+        _show_report(report)
+        sound = sound and not report.findings.rows
+    if not sound:
+        raise typer.Exit(_EXIT_CODES[DataError])
+
+
+@app.command()
+def views(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A view: show its page.")] = None,
+    database: Database = DEFAULT_DATABASE,
+) -> None:
+    """List what can be asked, a line each; or show the page of one view.
+
+    \b
+    Examples:
+      energydb views
+      energydb views best_pick
+    """
+    from energydb.views import read_views
+
+    known = {view.name: view for view in read_views()}
+    if name is None:
+        width = max(map(len, known))
+        for view in sorted(known.values()):
+            typer.echo(f"{view.name:<{width}}  {view.title}")
+        _say("A page each: energydb views NAME. An answer: energydb query NAME.")
+        return
+    from energydb.catalog import closest_name, columns, reading
+
+    with reading(database) as connection:
+        name = closest_name(connection, name)
+        described = columns(connection, name)
+    if name in known:
+        view = known[name]
+        typer.echo(f"{name}: {view.grain}\nkey: {', '.join(view.key)}\nreads: {', '.join(view.reads)}\n")
+        typer.echo(f"{_filled(view.description)}\n")
+    for column in described:
+        typer.echo(_filled(f"{column.name} ({column.type}): {column.comment}", hanging=True))
+
+
+@app.command()
+def query(
+    question: Annotated[
+        str, typer.Argument(metavar="NAME|SQL", help="The name of a view or table, or one SELECT statement.")
+    ],
+    database: Database = DEFAULT_DATABASE,
+    format: Annotated[
+        Format, typer.Option("--format", help="Tables round to 7 digits; all others are exact and whole.")
+    ] = Format.table,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="Write to a file; parquet needs one.")
+    ] = None,
+) -> None:
+    """Ask the database, read-only: by name or in SQL.
+
+    SQL can read this database and nothing else: no other file, no extension, no setting.
+
+    \b
+    Examples:
+      energydb query best_pick
+      energydb query "select model, gpu, min(median_itl_ms) from configuration_detail group by all"
+      energydb query concurrency_curve --format csv --output curves.csv
+    """
+    from energydb.catalog import ask, reading
+
+    if format is Format.parquet and output is None:
+        raise UsageError("query: --format parquet needs --output FILE")
+    if output and output.exists() and database.exists() and output.samefile(database):
+        raise UsageError(f"{output}: --output is the database itself")
+    with reading(database) as connection:
+        answer = ask(connection, question)
+        if output is None:
+            sys.stdout.writelines(_lines(answer, format, _terminal_width(sys.stdout)))
+            return
+        with _whole_file(output) as path:
+            if format is Format.parquet:
+                from energydb.export import write_parquet
+
+                write_parquet(answer, path)
+            else:
+                with path.open("w", encoding="utf-8", newline="") as file:
+                    file.writelines(_lines(answer, format, None))
+
+
+def main() -> NoReturn:
+    """Run the command line, and turn every fault into its lines on stderr and its exit code."""
+    signal.signal(signal.SIGTERM, _stop)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        app()
+    except EnergydbError as error:
+        for line in error.lines:
+            _say(f"energydb: {line}")
+        sys.exit(next(code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)))
+    raise AssertionError("typer exits by itself")
+
+
+def _stop(signal_number: int, frame: object) -> NoReturn:
+    """End by way of every `finally`, so that a stopped load leaves nothing behind."""
+    sys.exit(128 + signal_number)
+
+
+def _say(words: str) -> None:
+    from energydb.render import printable
+
+    sys.stdout.flush()
+    for line in words.splitlines():
+        typer.echo(printable(line), err=True)
+
+
+def _track(items: Sequence[T], /, what: str) -> Iterable[T]:
+    """Show a progress bar on a terminal, where there is enough to wait for."""
+    if not sys.stderr.isatty() or len(items) < 100:
+        return items
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(items, description=what, console=Console(stderr=True), transient=True)
+
+
+def _show_report(report: "Report") -> None:
+    from energydb.load import finding_faults
+    from energydb.render import draw_table
+
+    for note in report.notes:
+        _say(f"energydb: {note}")
+    places = [report.contents.columns.index(name) for name in _SUMMARY]
+    rows = [[row[place] for place in places] for row in report.contents.rows]
+    width = _terminal_width(sys.stdout)
+    typer.echo(draw_table(_SUMMARY, rows, width, may_leave_out=False).text, nl=False)
+    faults = finding_faults(report)
+    for fault in faults:
+        _say(f"energydb: {fault}")
+    _say(f"data_quality: {len(faults)} findings" if faults else "data_quality: no findings")
+
+
+def _terminal_width(stream: Any) -> int | None:
+    """Return the width to draw in: the terminal's, COLUMNS where it's set, and no limit in a pipe."""
+    if stream.isatty() or "COLUMNS" in os.environ:
+        return shutil.get_terminal_size().columns
+    return None
+
+
+def _lines(answer: "Answer", format: Format, width: int | None) -> Iterator[str]:
+    from energydb.render import csv_lines, draw_table, json_lines, markdown_lines
+
+    if format is Format.csv:
+        yield from csv_lines(answer.columns, answer.rows())
+    elif format is Format.json:
+        yield from json_lines(answer.columns, answer.rows())
+    elif format is Format.markdown:
+        yield from markdown_lines(answer.columns, answer.rows())
+    else:
+        drawing = draw_table(answer.columns, list(answer.rows()), width, may_leave_out=answer.is_named)
+        yield drawing.text
+        if drawing.left_out:
+            _say(f"{len(drawing.left_out)} more columns ({_ends(drawing.left_out)}) need a wider terminal;")
+            _say("--format csv, json or markdown shows them all, `energydb views NAME` says what they are.")
+
+
+def _ends(names: Sequence[str]) -> str:
+    """Name a list by its first and last."""
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+def _filled(text: str, *, hanging: bool = False) -> str:
+    """Break lines at blanks, in the terminal's width."""
+    width = _terminal_width(sys.stdout) or 100
+    return textwrap.fill(text, width, subsequent_indent="    " if hanging else "", break_long_words=False)
+
+
+@contextlib.contextmanager
+def _whole_file(target: Path) -> Iterator[Path]:
+    """Yield a path to write to; put what was written in `target`'s place when all went well."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
+            path = Path(folder) / target.name
+            yield path
+            path.replace(target)
+    except OSError as error:
+        raise MachineError(f"{target}: can't be written: {error.strerror or error}") from error

@@ -1,0 +1,283 @@
+"""Reads model documents: JSON, one model a file, read strictly: nothing is guessed and nothing lost."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import msgspec
+from msgspec import Meta, Struct
+
+from energydb.errors import DocumentError, DocumentErrors
+from energydb.records import Document, Head, Model, Run
+from energydb.strict_json import decode, read_bytes, shown
+
+FORMAT = "model_document"
+
+# The one document version, unit and boundary that energydb knows how to store and compare.
+KNOWN = {
+    "$.version": "1",
+    "$.unit": "Wh per million output tokens",
+    "$.boundary": "gpu_only",
+}
+
+Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Positive = Annotated[float, Meta(gt=0)]
+Text = Annotated[str, Meta(min_length=1)]
+
+# A field that came late to the format: None where it is absent, while a null is refused like any other
+# wrong type, since msgspec doesn't hold a default against the declared type.
+_ABSENT = cast(Any, None)
+
+
+class _Source(Struct, frozen=True, forbid_unknown_fields=True):
+    name: Text
+    publisher: Text
+    url: Text
+    data_url: Text
+    version: Text
+    released: date
+    compiled: date
+    compiled_evidence: Text
+    retrieved: date
+    licence: Text
+    licence_evidence: tuple[Text, ...]
+    workload: Text
+    method: Text
+    selection: Text
+    cite: Text
+    cite_url: Text
+    used_for: Text
+    configurations: Text
+
+
+class _Configuration(Run, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    gpu: Text
+    num_gpus: Count
+    tensor_parallel: Count
+    data_parallel: Count
+    expert_parallel: Count
+    precision: Text
+    max_num_seqs: Count
+    avg_requests_in_flight: Positive
+    wh_per_million_output_tokens: Positive
+    joules_per_output_token: Positive
+    median_itl_ms: Positive
+    p90_itl_ms: Positive
+    p99_itl_ms: Positive
+    tokens_per_second: Positive
+    gpu_power_watts_total: Count
+    avg_output_tokens: Count
+    under_itl_deadline: bool
+    avg_running_batch: Positive = _ABSENT
+    p95_itl_ms: Positive = _ABSENT
+    row_id: Text = _ABSENT
+    repeat: Count = _ABSENT
+
+
+class _ModelDocument(Struct, frozen=True, forbid_unknown_fields=True):
+    version: Text
+    updated: date
+    data_version: date
+    unit: Text
+    itl_deadline_ms: Count
+    source: _Source
+    caveat: Text
+    boundary: Text
+    slug: Text
+    name: Text
+    model_id: Text
+    params_b: Positive
+    active_params_b: Positive
+    architecture: Text
+    gpus: Annotated[tuple[Text, ...], Meta(min_length=1)]
+    configurations: Annotated[tuple[_Configuration, ...], Meta(min_length=1)]
+    best: dict[Text, _Configuration]
+
+
+_DECODER = msgspec.json.Decoder(_ModelDocument)
+_LATE_FIELDS = ("avg_running_batch", "p95_itl_ms", "row_id", "repeat")
+_EARLY_FIELD_COUNT = len(_Configuration.__struct_fields__) - len(_LATE_FIELDS)
+_HEAD_FIELD_COUNT = len(_ModelDocument.__struct_fields__) + len(_Source.__struct_fields__)
+_SAME_NAME_IN_SOURCE = tuple(
+    field
+    for field in _Source.__struct_fields__
+    if field in Head.__struct_fields__ and field != "licence_evidence"
+)
+
+# Where a field of the head stands in a document, to name it when two documents disagree.
+HEAD_PLACES: Mapping[str, str] = {
+    **{field: f"$.{field}" for field in ("updated", "unit", "itl_deadline_ms", "caveat", "boundary")},
+    **{field: f"$.source.{field}" for field in (*_SAME_NAME_IN_SOURCE, "licence_evidence")},
+    "document_version": "$.version",
+    "configurations_note": "$.source.configurations",
+}
+
+
+def read_document(path: Path) -> Document:
+    """Read one model document; its runs in document order.
+
+    Raises:
+        DocumentErrors: the first fault of form, or every fault of rule.
+        MachineError: the file can't be read.
+    """
+    data = read_bytes(path)
+    document = decode(path, data, _DECODER, _count_fields)
+    runs = tuple(_with_late_fields(document))
+    faults = [*_head_faults(path, document), *_run_faults(path, document, runs)]
+    if faults:
+        raise DocumentErrors(faults)
+    return Document(
+        path=str(path),
+        file_name=path.name,
+        sha256=hashlib.sha256(data).hexdigest(),
+        head=_head(document),
+        head_places=HEAD_PLACES,
+        models=(
+            Model(
+                slug=document.slug,
+                name=document.name,
+                model_id=document.model_id,
+                params_b=document.params_b,
+                active_params_b=document.active_params_b,
+                architecture=document.architecture,
+                runs=runs,
+                picks={gpu: document.configurations.index(run) for gpu, run in document.best.items()},
+            ),
+        ),
+    )
+
+
+def _count_fields(document: _ModelDocument) -> int:
+    """Count the keys that the document must hold if none came twice."""
+    runs = (*document.configurations, *document.best.values())
+    late = sum(getattr(run, field) is not None for run in runs for field in _LATE_FIELDS)
+    return _HEAD_FIELD_COUNT + len(document.best) + len(runs) * _EARLY_FIELD_COUNT + late
+
+
+# --- Faults of rule: each field is well formed, and together they can't be stored -----------------------
+
+
+def _fault(path: Path, place: str, expected: str, got: object) -> DocumentError:
+    return DocumentError(path, place, f"expected {expected}, got {shown(got)}")
+
+
+def _head_faults(path: Path, document: _ModelDocument) -> Iterator[DocumentError]:
+    for place, known in KNOWN.items():
+        got = getattr(document, place.removeprefix("$."))
+        if got != known:
+            yield _fault(path, place, shown(known), got)
+    for place, text in _texts(document):
+        if not text.strip():
+            yield _fault(path, place, "text that isn't blank", text)
+    workload = document.source.workload
+    task = _task(document.source)
+    stem = Path(document.source.data_url).name.removesuffix(".json")
+    if task is None:
+        yield _fault(path, "$.source.workload", "a task's id in brackets at its end", workload)
+    elif task != stem:
+        yield _fault(
+            path,
+            "$.source.workload",
+            f"the task that data_url names, ({stem}), at its end",
+            workload,
+        )
+
+
+def _run_faults(path: Path, document: _ModelDocument, runs: tuple[Run, ...]) -> Iterator[DocumentError]:
+    measured = sorted({run.gpu for run in runs})
+    if sorted(document.gpus) != measured:
+        yield _fault(
+            path,
+            "$.gpus",
+            f"the GPUs of the configurations, {shown(measured)}",
+            document.gpus,
+        )
+
+    first_place: dict[tuple[object, ...], int] = {}
+    for place, run in enumerate(runs):
+        first = first_place.setdefault((run.gpu, run.num_gpus, run.max_num_seqs, run.repeat), place)
+        if first != place:
+            yield DocumentError(
+                path,
+                f"$.configurations[{place}]",
+                f"expected another gpu, num_gpus, max_num_seqs or repeat than $.configurations[{first}],"
+                f" got {run.gpu}, {run.num_gpus}, {run.max_num_seqs}, {run.repeat} again",
+            )
+
+    for gpu, pick in document.best.items():
+        if gpu not in measured:
+            yield _fault(
+                path,
+                f"$.best.{gpu}",
+                f"one of the measured GPUs, {shown(measured)}",
+                gpu,
+            )
+        elif pick.gpu != gpu:
+            yield _fault(path, f"$.best.{gpu}.gpu", shown(gpu), pick.gpu)
+        elif pick not in document.configurations:
+            yield _fault(
+                path,
+                f"$.best.{gpu}",
+                "one of the configurations, field by field",
+                pick.row_id,
+            )
+
+
+def _texts(document: _ModelDocument) -> Iterator[tuple[str, str]]:
+    for field in _ModelDocument.__struct_fields__:
+        if isinstance(text := getattr(document, field), str):
+            yield f"$.{field}", text
+    for field in _Source.__struct_fields__:
+        if isinstance(text := getattr(document.source, field), str):
+            yield f"$.source.{field}", text
+    for place, text in enumerate(document.source.licence_evidence):
+        yield f"$.source.licence_evidence[{place}]", text
+    for place, run in enumerate(document.configurations):
+        for field in ("gpu", "precision", "row_id"):
+            if (text := getattr(run, field)) is not None:
+                yield f"$.configurations[{place}].{field}", text
+
+
+# --- From the document's shape to the records' ----------------------------------------------------------
+
+
+def _task(source: _Source) -> str | None:
+    match = re.search(r"\(([^()\s]+)\)$", source.workload)
+    return match and match[1]
+
+
+def _head(document: _ModelDocument) -> Head:
+    source = document.source
+    return Head(
+        format=FORMAT,
+        task=cast(str, _task(source)),
+        kind="text",
+        document_version=document.version,
+        updated=document.updated,
+        data_version=document.data_version,
+        unit=document.unit,
+        itl_deadline_ms=document.itl_deadline_ms,
+        configurations_note=source.configurations,
+        caveat=document.caveat,
+        boundary=document.boundary,
+        licence_evidence=source.licence_evidence,
+        **{field: getattr(source, field) for field in _SAME_NAME_IN_SOURCE},
+    )
+
+
+def _with_late_fields(document: _ModelDocument) -> Iterator[Run]:
+    """Give each run that lacks them its row_id and its repeat, by their rule, in document order."""
+    seen: dict[tuple[str, int, int], int] = {}
+    for run in document.configurations:
+        setting = (run.gpu, run.num_gpus, run.max_num_seqs)
+        seen[setting] = seen.get(setting, 0) + 1
+        if run.row_id is None or run.repeat is None:
+            run = msgspec.structs.replace(
+                run,
+                row_id=run.row_id or "/".join(map(str, (document.slug, *setting))),
+                repeat=run.repeat or seen[setting],
+            )
+        yield run

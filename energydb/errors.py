@@ -1,0 +1,62 @@
+"""What can go wrong: every fault that energydb reports, by who has to act on it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class EnergydbError(Exception):
+    """A fault with words for a person; `lines` holds one line a fault."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """One line a fault, each complete by itself."""
+        return (str(self),)
+
+
+class DataError(EnergydbError):
+    """The documents, the database or the query is at fault."""
+
+
+class DocumentError(DataError):
+    """One fault of one document: the file, the JSON path, what was expected and what came."""
+
+    def __init__(self, path: Path | str, place: str, problem: str) -> None:
+        super().__init__(": ".join(part for part in (str(path), place, problem) if part))
+        self.path = path
+        self.place = place
+        self.problem = problem
+
+
+class DocumentErrors(DataError):
+    """Every fault found in one run, in the order of the files."""
+
+    def __init__(self, errors: Sequence[DocumentError]) -> None:
+        super().__init__("\n".join(str(error) for error in errors))
+        self.errors = tuple(errors)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """One line a fault, in the order of the files."""
+        return tuple(str(error) for error in self.errors)
+
+
+class QueryError(DataError):
+    """A question that the database can't answer: unknown name, faulty SQL, not a plain query."""
+
+
+class UsageError(EnergydbError):
+    """The command line is at fault."""
+
+
+class MachineError(EnergydbError):
+    """The machine is at fault: locked, full, not writable."""
+
+
+class LockedError(MachineError):
+    """Another process holds the file open for writing; DuckDB's own message names it."""
+
+    def __init__(self, path: Path, message: str) -> None:
+        holder = re.search(r"lock is held in (.*?\(PID \d+\))", message)
+        by = holder[1] if holder else "another process"
+        super().__init__(f"{path}: held open for writing by {by}; close it there and try again")

@@ -1,0 +1,165 @@
+"""Rebuilds the database: reads and checks every document, builds a new file, and publishes it whole."""
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import pyarrow as pa
+import sqlalchemy
+from sqlalchemy import Connection
+
+import energydb
+from energydb import tables
+from energydb.database import migrate, replacing, writing
+from energydb.document import read_document
+from energydb.errors import DataError, DocumentError, DocumentErrors, UsageError
+from energydb.normalise import disagreements, table_rows
+from energydb.paths import DATA
+from energydb.records import Document
+
+T = TypeVar("T")
+
+
+class Track(Protocol):
+    """Something that passes items on and shows how far it is: a progress bar."""
+
+    def __call__(self, items: Sequence[T], /, what: str) -> Iterable[T]:
+        """Yield each of `items`."""
+
+
+class Rows(NamedTuple):
+    """The answer of a view: column names, and the rows in the view's order."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+
+class Report(NamedTuple):
+    """What was loaded: `contents`, `data_quality`, and in words what was passed over."""
+
+    contents: Rows
+    findings: Rows
+    notes: tuple[str, ...]
+
+
+def load(paths: Sequence[Path], target: Path, *, strict: bool, track: Track | None = None) -> Report:
+    """Build `target` anew from the documents in `paths` (files and folders; none: energydb's own).
+
+    Raises:
+        DataError: a document is at fault, or with `strict` a row of `data_quality`; `target` is untouched.
+        UsageError: a path doesn't exist.
+        MachineError: `target` can't be written, or is held open for writing.
+    """
+    documents, notes = read_documents(paths, track)
+    with replacing(target) as built:
+        report = _build(documents, notes, built)
+        if strict and report.findings.rows:
+            raise DocumentErrors(finding_faults(report))
+    return report
+
+
+def check(paths: Sequence[Path], *, track: Track | None = None) -> Report:
+    """Do all that `load` does but for publishing a file.
+
+    Raises:
+        DataError: a document is at fault.
+        UsageError: a path doesn't exist.
+    """
+    documents, notes = read_documents(paths, track)
+    with tempfile.TemporaryDirectory(prefix="energydb-") as folder:
+        return _build(documents, notes, Path(folder) / "check.duckdb")
+
+
+def finding_faults(report: Report) -> list[DocumentError]:
+    """Put each row of `data_quality` in words, as a fault of its document."""
+    faults = []
+    for row in report.findings.rows:
+        finding = dict(zip(report.findings.columns, row, strict=True))
+        place = finding["row_id"] or finding["gpu"] or finding["model"]
+        if finding["repeat"] is not None and finding["repeat"] > 1:
+            place += f" (repeat {finding['repeat']})"
+        tolerance = "" if finding["tolerance"] is None else f" (within {finding['tolerance']:g})"
+        problem = (
+            f"{finding['check_name']}: expected {finding['expected']}{tolerance}, got {finding['found']}"
+        )
+        faults.append(DocumentError(finding["document"], place, problem))
+    return faults
+
+
+def read_documents(
+    paths: Sequence[Path], track: Track | None = None
+) -> tuple[list[Document], tuple[str, ...]]:
+    """Read every document once, and say which came twice.
+
+    Raises:
+        DocumentErrors: every faulty document, each with its first fault of form or all its faults of rule.
+        UsageError: a path doesn't exist.
+    """
+    files = _find_files(paths or [DATA])
+    faults: list[DocumentError] = []
+    documents: dict[str, Document] = {}
+    notes = []
+    for file in track(files, what="Reading") if track else files:
+        try:
+            document = read_document(file)
+        except DocumentErrors as error:
+            faults += error.errors
+            continue
+        first = documents.setdefault(document.sha256, document)
+        if first is not document:
+            notes.append(f"{file}: the same bytes as {first.path}, loaded once")
+    if not faults:
+        faults += disagreements(list(documents.values()))
+    if faults:
+        raise DocumentErrors(faults)
+    return list(documents.values()), tuple(notes)
+
+
+def _find_files(paths: Sequence[Path]) -> list[Path]:
+    """Search folders for `*.json`, through all their folders but hidden ones; each file once, by path."""
+    files: dict[Path, Path] = {}
+    for path in paths:
+        if path.is_dir():
+            found = sorted(
+                file
+                for file in path.rglob("*.json")
+                if not any(part.startswith(".") for part in file.relative_to(path).parts)
+            )
+            if not found:
+                raise DataError(f"{path}: expected a folder with documents (*.json), got none")
+        elif path.exists():
+            found = [path]
+        else:
+            raise UsageError(f"{path}: no such file or folder")
+        for file in found:
+            files.setdefault(file.resolve(), file)
+    return sorted(files.values())
+
+
+def _build(documents: Sequence[Document], notes: tuple[str, ...], path: Path) -> Report:
+    with writing(path) as connection:
+        migrate(connection)
+        connection.execute(sqlalchemy.insert(tables.Build), {"energydb_version": energydb.__version__})
+        for table, rows in table_rows(documents):
+            _insert(connection, table, rows)
+        return Report(_fetch(connection, "contents"), _fetch(connection, "data_quality"), notes)
+
+
+def _insert(connection: Connection, table: type[tables.Base], rows: pa.Table) -> None:
+    """Hand whole columns to DuckDB, and make sure that every row arrived."""
+    driver: Any = connection.connection.driver_connection
+    driver.register("arrow_rows", rows)
+    columns: list[Any] = [sqlalchemy.column(name) for name in rows.column_names]
+    source = sqlalchemy.select(*columns).select_from(sqlalchemy.table("arrow_rows"))
+    connection.execute(sqlalchemy.insert(table).from_select(rows.column_names, source))
+    driver.unregister("arrow_rows")
+    counting = sqlalchemy.select(sqlalchemy.func.count()).select_from(table)
+    count = connection.execute(counting).scalar_one()
+    if count != rows.num_rows:
+        raise DataError(f"{table.__tablename__}: expected {rows.num_rows} rows, got {count}")
+
+
+def _fetch(connection: Connection, view: str) -> Rows:
+    result = connection.exec_driver_sql(f"from {view}")
+    return Rows(tuple(result.keys()), [tuple(row) for row in result])

@@ -1,0 +1,172 @@
+"""Turns the records of many documents into the rows of each table, with keys that depend on content alone."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import sqlalchemy
+
+from energydb import tables
+from energydb.errors import DocumentError
+from energydb.gpus import VENDOR_FACTS
+from energydb.records import Document, Head, Model, Run
+
+_ARROW_TYPES: dict[type[sqlalchemy.types.TypeEngine[Any]], pa.DataType] = {
+    sqlalchemy.Boolean: pa.bool_(),
+    sqlalchemy.Date: pa.date32(),
+    sqlalchemy.Double: pa.float64(),
+    sqlalchemy.Integer: pa.int32(),
+    sqlalchemy.String: pa.string(),
+}
+
+
+def disagreements(documents: Sequence[Document]) -> Iterator[DocumentError]:
+    """Find what stops documents from lying in one database: unlike heads or a slug twice in one release.
+
+    A head is held against the one that most documents of its release have.
+    """
+    heads: dict[object, Counter[Head]] = {}
+    for document in documents:
+        heads.setdefault(document.head.release, Counter())[document.head] += 1
+    holders: dict[tuple[object, str], Document] = {}
+    for document in documents:
+        usual = heads[document.head.release].most_common(1)[0][0]
+        for field in Head.__struct_fields__:
+            expected, got = getattr(usual, field), getattr(document.head, field)
+            if expected != got:
+                yield DocumentError(
+                    document.path,
+                    document.head_places.get(field, field),
+                    f'expected "{expected}" as in the other documents of this release, got "{got}"',
+                )
+        for model in document.models:
+            holder = holders.setdefault((document.head.release, model.slug), document)
+            if holder is not document:
+                yield DocumentError(
+                    document.path,
+                    "$.slug",
+                    f'expected a slug once in a release, got "{model.slug}" as in {holder.path}',
+                )
+
+
+def table_rows(documents: Sequence[Document]) -> Iterator[tuple[type[tables.Base], pa.Table]]:
+    """Yield the rows of each table, a table after those that it references.
+
+    Integer keys follow a stable order (releases by source, task, data version and format; models by release
+    and slug; runs in document order), whatever the order and the place of the files.
+    """
+    heads = sorted({document.head for document in documents}, key=_release_order)
+    release_keys = {head: key for key, head in enumerate(heads, 1)}
+    sources = sorted({(head.name, head.publisher, head.url) for head in heads})
+    source_keys = {source: key for key, source in enumerate(sources, 1)}
+    documents = sorted(documents, key=lambda document: (release_keys[document.head], _slugs(document)))
+    models = [
+        (document_key, document, model)
+        for document_key, document in enumerate(documents, 1)
+        for model in sorted(document.models, key=attrgetter("slug"))
+    ]
+
+    yield _rows(tables.Source, [(key, *source) for source, key in source_keys.items()])
+    yield _rows(tables.Task, sorted({(head.task, head.kind) for head in heads}))
+    yield _rows(
+        tables.Release,
+        [
+            _values(
+                head,
+                tables.Release,
+                release_key=key,
+                source_key=source_keys[head.name, head.publisher, head.url],
+            )
+            for head, key in release_keys.items()
+        ],
+    )
+    yield _rows(
+        tables.LicenceEvidence,
+        [
+            (key, position, evidence)
+            for head, key in release_keys.items()
+            for position, evidence in enumerate(head.licence_evidence, 1)
+        ],
+    )
+    yield _rows(
+        tables.Document,
+        [
+            (key, release_keys[document.head], document.file_name, document.sha256)
+            for key, document in enumerate(documents, 1)
+        ],
+    )
+    yield _rows(
+        tables.Model,
+        [
+            _values(
+                model,
+                tables.Model,
+                model_key=key,
+                document_key=document_key,
+                release_key=release_keys[document.head],
+            )
+            for key, (document_key, document, model) in enumerate(models, 1)
+        ],
+    )
+    gpus = sorted({run.gpu for _, _, model in models for run in model.runs})
+    yield _rows(tables.Gpu, [(gpu, *VENDOR_FACTS.get(gpu, (None, None, None))) for gpu in gpus])
+    yield from _runs_and_picks([model for _, _, model in models])
+
+
+def _runs_and_picks(models: Sequence[Model]) -> Iterator[tuple[type[tables.Base], pa.Table]]:
+    model_keys: list[int] = []
+    runs: list[Run] = []
+    picks: list[tuple[int, str, int]] = []
+    for model_key, model in enumerate(models, 1):
+        first_key = len(runs) + 1
+        picks += [(model_key, gpu, first_key + place) for gpu, place in sorted(model.picks.items())]
+        model_keys += [model_key] * len(model.runs)
+        runs += model.runs
+    columns: dict[str, Any] = dict(
+        zip(Run.__struct_fields__, zip(*map(_run_values, runs), strict=True), strict=True)
+    )
+    columns |= {"configuration_key": range(1, len(runs) + 1), "model_key": model_keys}
+    schema = _schema(tables.Configuration)
+    yield (
+        tables.Configuration,
+        pa.table([pa.array(columns[field.name], field.type) for field in schema], schema=schema),
+    )
+    yield _rows(tables.PublishedPick, picks)
+
+
+_run_values = attrgetter(*Run.__struct_fields__)
+
+
+def _release_order(head: Head) -> tuple[Any, ...]:
+    return (head.name, head.task, head.data_version, head.format, head.compiled, head.publisher, head.url)
+
+
+def _slugs(document: Document) -> list[str]:
+    return sorted(model.slug for model in document.models)
+
+
+def _values(record: msgspec.Struct, table: type[tables.Base], **keys: int) -> tuple[Any, ...]:
+    """Pick a table's columns out of a record, in the table's order; `keys` are what the record lacks."""
+    return tuple(
+        keys[column.name] if column.name in keys else getattr(record, column.name)
+        for column in table.__table__.columns
+    )
+
+
+def _rows(table: type[tables.Base], rows: Sequence[tuple[Any, ...]]) -> tuple[type[tables.Base], pa.Table]:
+    schema = _schema(table)
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+    return table, pa.table(arrays, schema=schema)
+
+
+def _schema(table: type[tables.Base]) -> pa.Schema:
+    return pa.schema(
+        [
+            pa.field(column.name, _ARROW_TYPES[type(column.type)], nullable=bool(column.nullable))
+            for column in table.__table__.columns
+        ]
+    )

@@ -1,0 +1,14 @@
+"""Where the things that come with energydb lie, in a checkout and in an installed wheel alike."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+# A wheel carries these folders inside the package; in a checkout they lie beside it.
+ROOT = _PACKAGE if (_PACKAGE / "alembic.ini").is_file() else _PACKAGE.parent
+
+ALEMBIC_INI = ROOT / "alembic.ini"
+DATA = ROOT / "data"
+QUERIES = ROOT / "queries"
+
+DEFAULT_DATABASE = Path("energy.duckdb")

@@ -1,0 +1,181 @@
+"""Puts rows in a form to read: a table that fits its terminal, or CSV, JSON and Markdown, exact and whole."""
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from io import StringIO
+from itertools import chain
+from typing import Any, NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_GAP = 2  # blanks between two columns
+_FEWEST_COLUMNS = 4  # identity and one figure: with less, rows are better shown upright
+_SIGNIFICANT_DIGITS = 7
+
+
+class Drawing(NamedTuple):
+    """A drawn table, and the names of the columns that were left out of it."""
+
+    text: str
+    left_out: tuple[str, ...]
+
+
+def draw_table(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None, *, may_leave_out: bool
+) -> Drawing:
+    """Draw rows in at most `width` characters (None: any width); nothing in a cell is ever cut.
+
+    Where the columns don't fit, the last ones are left out if they may be, and otherwise each row is turned
+    upright, a line a column. Numbers are rounded to 7 significant digits.
+    """
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [
+        max(_header_width(name), *(cell_len(row[place]) for row in cells), 1)
+        for place, name in enumerate(columns)
+    ]
+    fitting = _count_fitting(widths, width)
+    if fitting < len(columns) and (not may_leave_out or fitting < _FEWEST_COLUMNS):
+        return Drawing(_upright(columns, cells), ())
+    numeric = [_is_numeric(row[place] for row in rows) for place in range(fitting)]
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for name, column_width, right in zip(columns, widths, numeric, strict=False):
+        table.add_column(
+            Text(_wrapped(name, column_width)),
+            justify="right" if right else "left",
+            vertical="bottom",
+            no_wrap=True,
+            width=column_width,
+        )
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row[:fitting]))
+    buffer = StringIO()
+    Console(file=buffer, width=sum(widths) + 2 * _GAP * len(widths), color_system=None).print(table)
+    lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
+    return Drawing("\n".join(lines) + "\n", tuple(columns[fitting:]))
+
+
+def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield CSV with a header line; NULL is an empty field."""
+    buffer = StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    for row in chain([columns], rows):
+        writer.writerow(["true" if value is True else "false" if value is False else value for value in row])
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+
+
+def json_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield a JSON array of objects, one a line; what JSON has no number for (NaN, infinity) is null."""
+    opening = "["
+    for row in rows:
+        record = {name: _plain(value) for name, value in zip(columns, row, strict=True)}
+        yield f"{opening}\n  {json.dumps(record, ensure_ascii=False, allow_nan=False)}"
+        opening = ","
+    yield "[]\n" if opening == "[" else "\n]\n"
+
+
+def markdown_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield a Markdown table; NULL is an empty cell."""
+    yield f"| {' | '.join(map(_markdown, columns))} |\n"
+    yield f"|{' --- |' * len(columns)}\n"
+    for row in rows:
+        yield f"| {' | '.join(map(_markdown, row))} |\n"
+
+
+def printable(text: str) -> str:
+    """Show control and direction characters as escapes, so that no text can move the cursor or lie."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
+    )
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _rounded(value)
+    return printable(str(value))
+
+
+def _rounded(value: float) -> str:
+    """Round to 7 significant digits, what published joules hold, and never to less than whole numbers."""
+    if not math.isfinite(value) or value == int(value):
+        return str(value)
+    decimals = max(0, _SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(abs(value))))
+    return min(repr(value), f"{value:.{decimals}f}", key=len)
+
+
+def _is_numeric(values: Iterable[object]) -> bool:
+    return all(
+        value is None or (isinstance(value, int | float | Decimal) and not isinstance(value, bool))
+        for value in values
+    )
+
+
+def _header_width(name: str) -> int:
+    """Return the least width in which a header can be wrapped at its underscores."""
+    return max(map(cell_len, _header_parts(name)))
+
+
+def _header_parts(name: str) -> list[str]:
+    return printable(name).replace("_", "_\n").split("\n")
+
+
+def _wrapped(name: str, width: int) -> str:
+    lines = [""]
+    for part in _header_parts(name):
+        if lines[-1] and cell_len(lines[-1] + part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
+def _count_fitting(widths: Sequence[int], width: int | None) -> int:
+    if width is None:
+        return len(widths)
+    used = -_GAP
+    for count, column_width in enumerate(widths):
+        used += column_width + _GAP
+        if used > width:
+            return count
+    return len(widths)
+
+
+def _upright(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    label_width = max(cell_len(printable(name)) for name in columns)
+    return "\n".join(
+        "".join(
+            f"{printable(name):<{label_width}}  {cell}\n" for name, cell in zip(columns, row, strict=True)
+        )
+        for row in cells
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Turn a value that DuckDB returns into one that JSON knows."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return str(value)
+
+
+def _markdown(value: object) -> str:
+    if value is None:
+        return ""
+    text = printable(str(value).replace("\n", " "))
+    return "".join(f"\\{char}" if char in "\\|`*_[]<>" else char for char in text)

@@ -1,0 +1,193 @@
+"""Decodes JSON strictly for every reader, and puts what is wrong in words: place, expected, got."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from energydb.errors import DocumentError, DocumentErrors, MachineError
+
+T = TypeVar("T")
+
+_WORDS = {
+    "array": "a list",
+    "bool": "true or false",
+    "float": "a number",
+    "int": "a whole number",
+    "object": "an object",
+    "str": "text",
+}
+
+
+class _Repeating(dict[str, Any]):
+    """An object of a document in which a key came twice."""
+
+    key = ""
+
+
+class _NotFinite(NamedTuple):
+    """NaN or Infinity, which Python's parser takes and JSON doesn't know."""
+
+    name: str
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a regular file whole.
+
+    Raises:
+        DocumentErrors: it is something else, a folder or a pipe.
+        MachineError: it can't be read.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise DocumentErrors([DocumentError(path, "", "expected a file, got something else")])
+        return path.read_bytes()
+    except OSError as error:
+        raise MachineError(f"{path}: can't be read: {error.strerror}") from error
+
+
+def decode(
+    path: Path,
+    data: bytes,
+    decoder: msgspec.json.Decoder[T],
+    count_fields: Callable[[T], int],
+) -> T:
+    """Decode a document by `decoder`; a byte-order mark is taken.
+
+    `count_fields` counts the keys that the decoded document must hold if none came twice.
+
+    Raises:
+        DocumentErrors: the first fault of form.
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        document = decoder.decode(data)
+    except msgspec.DecodeError as error:
+        raise DocumentErrors([_form_fault(path, data, error)]) from error
+    if b"\\u0000" in data or _count_keys(data) != count_fields(document):
+        fault = next(_faults_of_text(path, _parse(data)), None)
+        if fault is not None:
+            raise DocumentErrors([fault])
+    return document
+
+
+def _count_keys(data: bytes) -> int | None:
+    """Count the key tokens, quickly; None where white space before a colon makes that unsure.
+
+    As many as the decoded fields means that no key came twice; a quote and colon within a text can only
+    raise the number. Otherwise the exact and slow search decides.
+    """
+    if any(data.count(blank) for blank in (b" :", b"\t:", b"\n:", b"\r:")):
+        return None
+    return data.count(b'":')
+
+
+def shown(value: object) -> str:
+    """Show a value as it stands in JSON, on one line, short and without control characters."""
+    if isinstance(value, _NotFinite):
+        return value.name
+    text = json.dumps(value, ensure_ascii=True, default=str)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _form_fault(path: Path, data: bytes, error: msgspec.DecodeError) -> DocumentError:
+    """Say where and what: msgspec gives the place and the rule, the document itself what came instead."""
+    if not data.strip():
+        return DocumentError(path, "$", "expected a JSON document, got an empty file")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        return DocumentError(
+            path,
+            "$",
+            f"expected UTF-8, got byte 0x{data[fault.start]:02x} at {fault.start}",
+        )
+    problem, _, place = str(error).partition(" - at `")
+    place = place.removesuffix("`") or "$"
+    try:
+        parsed = _parse(data)
+    except json.JSONDecodeError as fault:
+        got = "the end of the file" if fault.pos >= len(fault.doc.rstrip()) else f"{fault.doc[fault.pos]!r}"
+        return DocumentError(
+            path,
+            "$",
+            f"expected JSON, got {got} at line {fault.lineno}, column {fault.colno} ({fault.msg})",
+        )
+    except (
+        RecursionError,
+        ValueError,
+    ):  # nested too deeply, or an integer of thousands of digits
+        return DocumentError(path, place, f"expected a model document, got {problem}")
+    if not isinstance(error, msgspec.ValidationError):
+        return next(
+            _faults_of_text(path, parsed),
+            DocumentError(path, "$", f"expected JSON, got {problem}"),
+        )
+    return _validation_fault(path, place, problem, parsed)
+
+
+def _validation_fault(path: Path, place: str, problem: str, parsed: object) -> DocumentError:
+    if match := re.match(r"Object (missing required|contains unknown) field `(.*)`", problem):
+        missing = match[1] == "missing required"
+        return DocumentError(
+            path,
+            f"{place}.{match[2]}",
+            "expected a value, got no such field"
+            if missing
+            else "expected no such field, got one: misspelt?",
+        )
+    match = re.match(r"Expected `(\w+)`(?: ([<>=]+) ([\d.]+)| of length >= 1)?", problem)
+    expected = problem
+    if match:
+        expected = _WORDS.get(match[1], match[1])
+        if match[2]:
+            expected += (
+                f" {match[2]} {float(match[3]):g}" if float(match[3]) < 1e6 else f" {match[2]} {match[3]}"
+            )
+        elif "of length" in problem:
+            expected += " that isn't empty"
+    elif "date" in problem:
+        expected = "a date, YYYY-MM-DD"
+    elif problem == "Number out of range":
+        expected = "a finite number"
+    values = dict(_places("$", parsed))
+    return DocumentError(path, place, f"expected {expected}, got {shown(values.get(place, problem))}")
+
+
+def _faults_of_text(path: Path, parsed: object) -> Iterator[DocumentError]:
+    """Find what a typed decoder doesn't see, or sees without its place."""
+    for place, value in _places("$", parsed):
+        if isinstance(value, _Repeating):
+            yield DocumentError(path, f"{place}.{value.key}", "expected each key once, got it twice")
+        elif isinstance(value, _NotFinite):
+            yield DocumentError(path, place, f"expected a finite number, got {value.name}")
+        elif isinstance(value, str) and "\x00" in value:
+            yield DocumentError(path, place, "expected text without NUL, got \\u0000 in it")
+
+
+def _parse(data: bytes) -> object:
+    return json.loads(data, object_pairs_hook=_object, parse_constant=_NotFinite)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in made and not isinstance(made, _Repeating):
+            made = _Repeating(made)
+            made.key = key
+        made[key] = value
+    return made
+
+
+def _places(place: str, value: object) -> Iterator[tuple[str, object]]:
+    """Walk a parsed document: every value with its JSON path."""
+    yield place, value
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _places(f"{place}.{key}", inner)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _places(f"{place}[{index}]", inner)

@@ -1,0 +1,279 @@
+"""The tables of the database, declared once: what each holds, in which unit, and what must be true of it."""
+
+from datetime import date
+from typing import Any, ClassVar
+
+from sqlalchemy import (
+    CheckConstraint,
+    Double,
+    ForeignKey,
+    Integer,
+    MetaData,
+    String,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, MappedColumn, mapped_column
+
+
+class Base(DeclarativeBase):
+    """The declared schema. A bare float would become DuckDB's 4-byte FLOAT, so it maps to DOUBLE."""
+
+    metadata = MetaData()
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        float: Double,
+        str: String,
+        int: Integer,
+    }
+
+
+def _key(comment: str) -> MappedColumn[int]:
+    """Declare an integer key that the loader gives."""
+    return mapped_column(Integer, primary_key=True, autoincrement=False, comment=comment)
+
+
+SOURCE_KEY = "Key of a source, given at load."
+RELEASE_KEY = "Key of a release, given at load."
+DOCUMENT_KEY = "Key of a document, given at load."
+MODEL_KEY = "Key of a model as one release describes it, given at load."
+CONFIGURATION_KEY = "Key of a measured run, given at load: ascending in document order."
+TASK = "Task (workload) that was run, by the publisher's id."
+GPU = "GPU model, as published."
+
+
+class Build(Base):
+    """What made this file: one row."""
+
+    __tablename__ = "build"
+    __table_args__ = ({"comment": "What made this file: one row."},)
+
+    energydb_version: Mapped[str] = mapped_column(
+        primary_key=True, comment="Version of energydb that loaded this file."
+    )
+
+
+class Source(Base):
+    """Who publishes."""
+
+    __tablename__ = "source"
+    __table_args__ = (
+        UniqueConstraint("name", "publisher", "url"),
+        {"comment": "Who publishes measurements. A source that redescribes itself keeps both rows."},
+    )
+
+    source_key: Mapped[int] = _key(SOURCE_KEY)
+    name: Mapped[str] = mapped_column(comment="Name of the source.")
+    publisher: Mapped[str] = mapped_column(comment="Who publishes the source.")
+    url: Mapped[str] = mapped_column(comment="Address of the source.")
+
+
+class Task(Base):
+    """What the models were asked to do."""
+
+    __tablename__ = "task"
+    __table_args__ = (
+        CheckConstraint("kind in ('text', 'image', 'video')"),
+        {"comment": "What the models were asked to do."},
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True, comment=TASK)
+    kind: Mapped[str] = mapped_column(comment="What the task makes: text, image or video.")
+
+
+class Gpu(Base):
+    """A GPU model, with what its vendor states."""
+
+    __tablename__ = "gpu"
+    __table_args__ = (
+        CheckConstraint("memory_gb > 0 and rated_watts > 0"),
+        {"comment": "A GPU model, with what its vendor states; NULL where energydb doesn't know."},
+    )
+
+    name: Mapped[str] = mapped_column(primary_key=True, comment=GPU)
+    memory_gb: Mapped[float | None] = mapped_column(comment="Memory of one GPU, GB (vendor).")
+    rated_watts: Mapped[float | None] = mapped_column(comment="Rated power of one GPU, W (vendor).")
+    facts_source: Mapped[str | None] = mapped_column(comment="Where the vendor's figures stand.")
+
+
+class Release(Base):
+    """One publication of a source, for one task, in one format."""
+
+    __tablename__ = "release"
+    __table_args__ = (
+        CheckConstraint("itl_deadline_ms >= 1"),
+        {"comment": "One dated publication of a source's data, for one task, in one format."},
+    )
+
+    release_key: Mapped[int] = _key(RELEASE_KEY)
+    source_key: Mapped[int] = mapped_column(ForeignKey("source.source_key"), comment=SOURCE_KEY)
+    task: Mapped[str] = mapped_column(ForeignKey("task.id"), comment=TASK)
+    format: Mapped[str] = mapped_column(comment="Format the release was read in: model_document.")
+    data_version: Mapped[date] = mapped_column(comment="Version of the data: its date.")
+    compiled: Mapped[date] = mapped_column(comment="Date on which the source compiled the data.")
+    document_version: Mapped[str | None] = mapped_column(comment="Version of the document format.")
+    updated: Mapped[date | None] = mapped_column(comment="Date on which the documents were updated.")
+    unit: Mapped[str | None] = mapped_column(comment="Unit of the published index.")
+    itl_deadline_ms: Mapped[int | None] = mapped_column(
+        comment="Ceiling on the median inter-token latency for a published pick, ms."
+    )
+    data_url: Mapped[str | None] = mapped_column(comment="Address of the data as the source serves it.")
+    version: Mapped[str | None] = mapped_column(comment="Version of the source, in its own words.")
+    released: Mapped[date | None] = mapped_column(comment="Date on which the source's version came out.")
+    compiled_evidence: Mapped[str | None] = mapped_column(comment="Where the compilation date stands.")
+    retrieved: Mapped[date | None] = mapped_column(comment="Date on which the data was retrieved.")
+    workload: Mapped[str] = mapped_column(comment="Title of the workload.")
+    method: Mapped[str | None] = mapped_column(comment="How the source measured.")
+    selection: Mapped[str | None] = mapped_column(comment="How the source chose its published picks.")
+    licence: Mapped[str] = mapped_column(comment="Licence of the data.")
+    cite: Mapped[str] = mapped_column(comment="Citation for the data.")
+    cite_url: Mapped[str] = mapped_column(comment="Address of the cited work.")
+    used_for: Mapped[str | None] = mapped_column(comment="What the publisher used the data for.")
+    configurations_note: Mapped[str | None] = mapped_column(
+        comment="How many runs the source published, in its own words."
+    )
+    caveat: Mapped[str] = mapped_column(comment="What the figures don't say, in the publisher's words.")
+    boundary: Mapped[str] = mapped_column(
+        comment="What the energy counts: gpu_only leaves out host, network, cooling and idle time."
+    )
+
+
+class LicenceEvidence(Base):
+    """Why the licence is believed to hold, item by item."""
+
+    __tablename__ = "licence_evidence"
+    __table_args__ = (
+        CheckConstraint("position >= 1"),
+        {"comment": "Why a release's licence is believed to hold, item by item."},
+    )
+
+    release_key: Mapped[int] = mapped_column(
+        ForeignKey("release.release_key"),
+        primary_key=True,
+        autoincrement=False,
+        comment=RELEASE_KEY,
+    )
+    position: Mapped[int] = mapped_column(
+        primary_key=True,
+        autoincrement=False,
+        comment="Place of the item in its list, from 1.",
+    )
+    evidence: Mapped[str] = mapped_column(comment="The evidence, as published.")
+
+
+class Document(Base):
+    """A file that was loaded."""
+
+    __tablename__ = "document"
+    __table_args__ = ({"comment": "A file that was loaded."},)
+
+    document_key: Mapped[int] = _key(DOCUMENT_KEY)
+    release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"), comment=RELEASE_KEY)
+    file_name: Mapped[str] = mapped_column(comment="Base name of the file.")
+    sha256: Mapped[str] = mapped_column(comment="SHA-256 of the file's bytes, in hexadecimal.")
+
+
+class Model(Base):
+    """A model as one release describes it."""
+
+    __tablename__ = "model"
+    __table_args__ = (
+        UniqueConstraint("release_key", "slug"),
+        CheckConstraint("params_b > 0 and active_params_b > 0"),
+        {"comment": "A model as one release describes it: a later release may correct its parameters."},
+    )
+
+    model_key: Mapped[int] = _key(MODEL_KEY)
+    release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"), comment=RELEASE_KEY)
+    document_key: Mapped[int] = mapped_column(ForeignKey("document.document_key"), comment=DOCUMENT_KEY)
+    slug: Mapped[str] = mapped_column(comment="Short name of the model, as published.")
+    name: Mapped[str] = mapped_column(comment="Name of the model.")
+    model_id: Mapped[str] = mapped_column(comment="Hugging Face id of the model.")
+    params_b: Mapped[float] = mapped_column(comment="Total parameters, billions.")
+    active_params_b: Mapped[float] = mapped_column(
+        comment="Parameters active for one token, billions; equal to params_b for dense models."
+    )
+    architecture: Mapped[str] = mapped_column(comment="Architecture of the model, as published.")
+
+
+class Configuration(Base):
+    """One measured run of a text model: served one way, at one concurrency."""
+
+    __tablename__ = "configuration"
+    __table_args__ = (
+        CheckConstraint(
+            "num_gpus >= 1 and tensor_parallel >= 1 and data_parallel >= 1 and expert_parallel >= 1"
+            " and max_num_seqs >= 1 and repeat >= 1"
+        ),
+        CheckConstraint(
+            "avg_requests_in_flight > 0 and avg_running_batch > 0 and avg_output_tokens > 0"
+            " and wh_per_million_output_tokens > 0 and joules_per_output_token > 0"
+            " and tokens_per_second > 0 and gpu_power_watts_total > 0"
+        ),
+        CheckConstraint("median_itl_ms > 0 and p90_itl_ms > 0 and p95_itl_ms > 0 and p99_itl_ms > 0"),
+        {"comment": "One measured run of a text model: served one way, at one concurrency."},
+    )
+
+    configuration_key: Mapped[int] = _key(CONFIGURATION_KEY)
+    model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), comment=MODEL_KEY)
+    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), comment=GPU)
+    num_gpus: Mapped[int] = mapped_column(comment="GPUs that served the model together.")
+    tensor_parallel: Mapped[int] = mapped_column(comment="Tensor-parallel degree.")
+    data_parallel: Mapped[int] = mapped_column(comment="Data-parallel degree.")
+    expert_parallel: Mapped[int] = mapped_column(comment="Expert-parallel degree.")
+    precision: Mapped[str] = mapped_column(comment="Weight format: BF16, FP8 or MXFP4.")
+    max_num_seqs: Mapped[int] = mapped_column(comment="Concurrency limit: vLLM's cap, sequences.")
+    avg_requests_in_flight: Mapped[float] = mapped_column(
+        comment="Observed concurrency: average requests being served, sequences."
+    )
+    wh_per_million_output_tokens: Mapped[float] = mapped_column(
+        comment="Steady-state GPU energy per million output tokens, Wh; prompt processing included."
+    )
+    joules_per_output_token: Mapped[float] = mapped_column(
+        comment="Steady-state GPU energy per output token, J; prompt processing included."
+    )
+    median_itl_ms: Mapped[float] = mapped_column(comment="Median inter-token latency, ms.")
+    p90_itl_ms: Mapped[float] = mapped_column(comment="90th percentile of inter-token latency, ms.")
+    p95_itl_ms: Mapped[float | None] = mapped_column(
+        comment="95th percentile of inter-token latency, ms; NULL in early documents."
+    )
+    p99_itl_ms: Mapped[float] = mapped_column(comment="99th percentile of inter-token latency, ms.")
+    tokens_per_second: Mapped[float] = mapped_column(
+        comment="Output throughput of the whole server, tokens/s."
+    )
+    gpu_power_watts_total: Mapped[float] = mapped_column(
+        comment="GPU power, summed over num_gpus, W: equals J per token times tokens/s at the source."
+    )
+    avg_output_tokens: Mapped[float] = mapped_column(
+        comment="Average output length of a request over the whole run, tokens."
+    )
+    under_itl_deadline: Mapped[bool] = mapped_column(
+        comment="Whether the median inter-token latency is within the deadline, as published."
+    )
+    avg_running_batch: Mapped[float | None] = mapped_column(
+        comment="Observed concurrency: average running batch, sequences; NULL in early documents."
+    )
+    row_id: Mapped[str] = mapped_column(
+        comment="The publisher's name of a run, slug/gpu/num_gpus/max_num_seqs: repeats share it."
+    )
+    repeat: Mapped[int] = mapped_column(
+        comment="Ordinal among the runs of a document with the same gpu, num_gpus and max_num_seqs."
+    )
+
+
+class PublishedPick(Base):
+    """What a document itself calls best for a GPU."""
+
+    __tablename__ = "published_pick"
+    __table_args__ = (
+        {"comment": "What a document itself calls best for a GPU: evidence for the computed pick."},
+    )
+
+    model_key: Mapped[int] = mapped_column(
+        ForeignKey("model.model_key"),
+        primary_key=True,
+        autoincrement=False,
+        comment=MODEL_KEY,
+    )
+    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), primary_key=True, comment=GPU)
+    configuration_key: Mapped[int] = mapped_column(
+        ForeignKey("configuration.configuration_key"), comment=CONFIGURATION_KEY
+    )

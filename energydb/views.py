@@ -1,0 +1,112 @@
+"""Reads `queries/*.sql`: one named view a file, with a header that says what it is and what it reads."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from energydb.paths import QUERIES
+
+_FIELD = re.compile(r"^-- (View|Grain|Key|Reads): (.+)$")
+
+
+class View(NamedTuple):
+    """One file of `queries/`: its header, field by field, and its SQL as it stands."""
+
+    name: str
+    grain: str
+    key: tuple[str, ...]
+    reads: tuple[str, ...]
+    description: str
+    sql: str
+
+    @property
+    def title(self) -> str:
+        """The question that the view answers: the first sentence of its description."""
+        return self.description.partition("?")[0] + "?"
+
+
+def read_view(path: Path) -> View:
+    """Read one file: header lines (View, Grain, Key, Reads), then prose that begins with a question.
+
+    Raises:
+        ValueError: the header lacks a field or the question, or its name is not the file's.
+    """
+    sql = path.read_text(encoding="utf-8")
+    fields: dict[str, str] = {}
+    prose: list[str] = []
+    for line in sql.splitlines():
+        if match := _FIELD.match(line):
+            fields[match[1]] = match[2].strip()
+        elif line.startswith("--"):
+            prose.append(line.removeprefix("--").strip())
+        else:
+            break
+    missing = {"View", "Grain", "Key", "Reads"} - fields.keys()
+    if missing or fields["View"] != path.stem or not any("?" in line for line in prose):
+        raise ValueError(
+            f"{path.name}: header lacks {sorted(missing) or 'the name of its file or its question'}"
+        )
+    return View(
+        name=fields["View"],
+        grain=fields["Grain"],
+        key=_names(fields["Key"]),
+        reads=_names(fields["Reads"]),
+        description=" ".join(line for line in prose if line),
+        sql=sql,
+    )
+
+
+def read_views(folder: Path = QUERIES) -> tuple[View, ...]:
+    """Read every view, each after all that it reads; views that don't depend on each other by name."""
+    found = {path.stem: read_view(path) for path in sorted(folder.glob("*.sql"))}
+    graph = {name: [read for read in view.reads if read in found] for name, view in found.items()}
+    return tuple(found[name] for name in TopologicalSorter(graph).static_order())
+
+
+def create_views(execute: Callable[[str], Any], column_comments: Mapping[str, str]) -> None:
+    """Create every view through `execute`, and comment each of its columns.
+
+    A column that a view's own file doesn't comment takes the comment of the column it passes on: of
+    the same name in a view that it reads, else in `column_comments`, those of the tables.
+    """
+    views = read_views()
+    for view in views:
+        execute(view.sql)
+    written: dict[str, dict[str, str | None]] = {view.name: {} for view in views}
+    for view_name, column, comment in execute(
+        "select table_name, column_name, comment from duckdb_columns()"
+        f" where table_name in ({_literals(written)}) order by table_name, column_index"
+    ).fetchall():
+        written[view_name][column] = comment
+
+    statements = []
+    for view in views:
+        for column, comment in written[view.name].items():
+            if comment is not None:
+                continue
+            passed_on = [written[read].get(column) for read in view.reads if read in written]
+            inherited = next(filter(None, passed_on), column_comments.get(column))
+            if inherited is not None:
+                written[view.name][column] = inherited
+                statements.append(f"comment on column {view.name}.{column} is {_literal(inherited)}")
+    execute(";\n".join(statements))
+
+
+def drop_views(execute: Callable[[str], Any]) -> None:
+    """Drop energydb's own views, and no one else's, each before what it reads."""
+    for view in reversed(read_views()):
+        execute(f"drop view if exists {view.name}")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(","))
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _literals(texts: Iterable[str]) -> str:
+    return ", ".join(_literal(text) for text in texts)

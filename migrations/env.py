@@ -1,0 +1,34 @@
+"""Run migrations: within `energydb load`, or by hand with `alembic upgrade head` on an existing file."""
+
+import logging.config
+import os
+from pathlib import Path
+
+from alembic import context
+from sqlalchemy import Connection
+
+from energydb.database import create_views_at_head, drop_views, writing
+from energydb.paths import DEFAULT_DATABASE
+from energydb.tables import Base
+
+
+def run(connection: Connection) -> None:
+    """Migrate with the views out of the way: they would break when a column that they read goes."""
+    context.configure(connection=connection, target_metadata=Base.metadata)
+    with context.begin_transaction():
+        drop_views(connection)
+        context.run_migrations()
+        create_views_at_head(connection)
+
+
+if context.is_offline_mode():
+    raise SystemExit("energydb: migrations need the database file: --sql isn't supported")
+
+given = context.config.attributes.get("connection")
+if given is not None:
+    run(given)
+else:
+    logging.config.fileConfig(context.config.config_file_name)
+    named = context.get_x_argument(as_dictionary=True).get("database")
+    with writing(Path(named or os.environ.get("ENERGYDB_DATABASE") or DEFAULT_DATABASE)) as connection:
+        run(connection)

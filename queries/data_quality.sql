@@ -1,0 +1,205 @@
+-- View: data_quality
+-- Grain: one row per finding
+-- Key: model_key, gpu, configuration_key, check_name
+-- Reads: configuration_detail, model_detail, published_pick
+--
+-- What in the data can't be right?
+-- Rules of physics and of the publication that every run must keep, held against each run of each release. Empty on good data. `tolerance` is what rounding in the documents
+-- explains, in the unit of the value; NULL where the rule is exact.
+
+create or replace view data_quality as
+with finding as (
+    select
+        configuration_key,
+        'wh_per_million_output_tokens' as check_name,
+        cast(joules_per_output_token / 3600 * 1e6 as varchar) as expected,
+        cast(wh_per_million_output_tokens as varchar) as found,
+        0.01 as tolerance,
+    from configuration_detail
+    where not abs(wh_per_million_output_tokens - joules_per_output_token / 3600 * 1e6) <= 0.01
+
+    union all
+    select
+        configuration_key,
+        'gpu_power_watts_total',
+        cast(joules_per_output_token * tokens_per_second as varchar),
+        cast(gpu_power_watts_total as varchar),
+        greatest(1, 0.001 * joules_per_output_token * tokens_per_second),
+    from configuration_detail
+    where not abs(gpu_power_watts_total - joules_per_output_token * tokens_per_second)
+        <= greatest(1, 0.001 * joules_per_output_token * tokens_per_second)
+
+    union all
+    select
+        configuration_key,
+        'itl_order',
+        'median_itl_ms <= p90_itl_ms <= p95_itl_ms <= p99_itl_ms',
+        concat_ws(', ', median_itl_ms, p90_itl_ms, p95_itl_ms, p99_itl_ms),
+        null,
+    from configuration_detail
+    where not (
+        median_itl_ms <= p90_itl_ms
+        and p90_itl_ms <= coalesce(p95_itl_ms, p90_itl_ms)
+        and coalesce(p95_itl_ms, p90_itl_ms) <= p99_itl_ms
+    )
+
+    union all
+    -- Where the rounded median equals the deadline, the unrounded one may lie on either side.
+    select
+        configuration_key,
+        'under_itl_deadline',
+        cast(median_itl_ms <= itl_deadline_ms as varchar),
+        cast(under_itl_deadline as varchar),
+        null,
+    from configuration_detail
+    where under_itl_deadline <> (median_itl_ms <= itl_deadline_ms) and median_itl_ms <> itl_deadline_ms
+
+    union all
+    select
+        configuration_key,
+        'avg_running_batch',
+        'avg_requests_in_flight: ' || avg_requests_in_flight,
+        cast(avg_running_batch as varchar),
+        null,
+    from configuration_detail
+    where avg_running_batch <> avg_requests_in_flight
+
+    union all
+    select
+        configuration_key,
+        'max_num_seqs',
+        'at least avg_requests_in_flight: ' || avg_requests_in_flight,
+        cast(max_num_seqs as varchar),
+        null,
+    from configuration_detail
+    where avg_requests_in_flight > max_num_seqs
+
+    union all
+    -- Expert parallelism splits the same GPUs again where attention is copied: then it equals num_gpus.
+    select
+        configuration_key,
+        'num_gpus',
+        'tensor_parallel x data_parallel x expert_parallel: '
+        || concat_ws(' x ', tensor_parallel, data_parallel, expert_parallel),
+        cast(num_gpus as varchar),
+        null,
+    from configuration_detail
+    where not (
+        tensor_parallel * data_parallel * expert_parallel = num_gpus
+        or (tensor_parallel * data_parallel = num_gpus and expert_parallel = num_gpus)
+    )
+
+    union all
+    -- A row_id holds no repeat, so a gap shows as a repeat above the number of runs of one setting.
+    select
+        configuration_key,
+        'repeat',
+        '1 to ' || count(*) over setting || ' without gaps',
+        cast(repeat as varchar),
+        null,
+    from configuration_detail
+    window setting as (partition by model_key, gpu, num_gpus, max_num_seqs)
+    qualify repeat > count(*) over setting
+
+    union all
+    select
+        configuration_key,
+        'row_id',
+        concat_ws('/', model, gpu, num_gpus, max_num_seqs),
+        row_id,
+        null,
+    from configuration_detail
+    where row_id <> concat_ws('/', model, gpu, num_gpus, max_num_seqs)
+
+    union all
+    -- Sequences in the batch each gain a token in one inter-token latency: this catches slips of 1000.
+    select
+        configuration_key,
+        'tokens_per_second',
+        '0.05 to 1.5 of avg_requests_in_flight / median_itl_ms: '
+        || avg_requests_in_flight / median_itl_ms * 1000,
+        cast(tokens_per_second as varchar),
+        null,
+    from configuration_detail
+    where tokens_per_second * median_itl_ms / 1000 / avg_requests_in_flight not between 0.05 and 1.5
+),
+least as (
+    select model_key, gpu, min(joules_per_output_token) as joules_per_output_token
+    from configuration_detail
+    where median_itl_ms <= itl_deadline_ms
+    group by model_key, gpu
+),
+pick_finding as (
+    select
+        coalesce(published_pick.model_key, least.model_key) as model_key,
+        coalesce(published_pick.gpu, least.gpu) as gpu,
+        published_pick.configuration_key,
+        coalesce('joules_per_output_token ' || least.joules_per_output_token, 'no pick within the deadline') as expected,
+        coalesce('joules_per_output_token ' || configuration_detail.joules_per_output_token, 'no pick') as found,
+    from published_pick
+    join configuration_detail on configuration_detail.configuration_key = published_pick.configuration_key
+    full join least on least.model_key = published_pick.model_key and least.gpu = published_pick.gpu
+    where least.joules_per_output_token is distinct from configuration_detail.joules_per_output_token
+        or configuration_detail.median_itl_ms > configuration_detail.itl_deadline_ms
+)
+select
+    configuration_detail.task,
+    configuration_detail.model,
+    configuration_detail.gpu,
+    finding.check_name,
+    finding.expected,
+    finding.found,
+    finding.tolerance,
+    configuration_detail.row_id,
+    configuration_detail.repeat,
+    configuration_detail.document,
+    configuration_detail.data_version,
+    configuration_detail.model_key,
+    finding.configuration_key,
+from finding
+join configuration_detail on configuration_detail.configuration_key = finding.configuration_key
+
+union all
+select
+    model_detail.task,
+    model_detail.model,
+    pick_finding.gpu,
+    'published_pick',
+    pick_finding.expected,
+    pick_finding.found,
+    null,
+    configuration_detail.row_id,
+    configuration_detail.repeat,
+    model_detail.document,
+    model_detail.data_version,
+    model_detail.model_key,
+    pick_finding.configuration_key,
+from pick_finding
+join model_detail on model_detail.model_key = pick_finding.model_key
+left join configuration_detail on configuration_detail.configuration_key = pick_finding.configuration_key
+where model_detail.format = 'model_document'
+
+union all
+select
+    task,
+    model,
+    null,
+    'active_params_b',
+    'at most params_b: ' || params_b,
+    cast(active_params_b as varchar),
+    null,
+    null,
+    null,
+    document,
+    data_version,
+    model_key,
+    null,
+from model_detail
+where active_params_b > params_b
+order by task, model, document, gpu, row_id, repeat, check_name;
+
+comment on view data_quality is 'Findings: what in the data cannot be right. Empty on good data.';
+comment on column data_quality.check_name is 'Rule that is broken, named for the column at fault.';
+comment on column data_quality.expected is 'What the rule calls for.';
+comment on column data_quality.found is 'What the document says.';
+comment on column data_quality.tolerance is 'Difference that rounding in the documents explains, in the unit of the value; NULL where the rule is exact.';

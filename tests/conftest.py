@@ -1,0 +1,168 @@
+"""Real files for every test: the shipped documents loaded once, and an empty migrated file a test."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from energydb.database import migrate, open_engine
+from energydb.load import load
+from tests.documents import run
+
+
+@pytest.fixture(scope="session")
+def seed_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documents that come with energydb, loaded."""
+    path = tmp_path_factory.mktemp("seeds") / "energy.duckdb"
+    load([], path, strict=True)
+    return path
+
+
+@pytest.fixture
+def seeds(seed_database: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The shipped documents, to be asked."""
+    with duckdb.connect(str(seed_database), read_only=True) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated file without rows."""
+    path = tmp_path_factory.mktemp("empty") / "energy.duckdb"
+    engine = open_engine(path)
+    with engine.connect() as connection:
+        migrate(connection)
+        connection.commit()
+    return path
+
+
+@pytest.fixture
+def database(empty_database: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A migrated file without rows, to be filled by `add_model` and `add_run`."""
+    path = tmp_path / "made.duckdb"
+    shutil.copyfile(empty_database, path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("insert into build values ('0')")
+        yield connection
+
+
+def insert(database: duckdb.DuckDBPyConnection, table: str, **values: Any) -> None:
+    """Insert one row."""
+    names, marks = ", ".join(values), ", ".join("?" * len(values))
+    database.execute(f"insert or ignore into {table} ({names}) values ({marks})", list(values.values()))
+
+
+def add_release(database: duckdb.DuckDBPyConnection, release_key: int = 1, **values: Any) -> int:
+    """Add a release of one source; `values` overrides its fields."""
+    insert(database, "source", source_key=1, name="Lab", publisher="The Lab", url="https://lab.example/")
+    release = {
+        "release_key": release_key,
+        "source_key": 1,
+        "task": "chat",
+        "format": "model_document",
+        "data_version": "2026-01-01",
+        "compiled": "2026-01-01",
+        "itl_deadline_ms": 500,
+        "workload": "Chat (chat)",
+        "licence": "CC0",
+        "cite": "Lab 2026",
+        "cite_url": "https://lab.example/paper",
+        "caveat": "A floor.",
+        "boundary": "gpu_only",
+        **values,
+    }
+    insert(database, "task", id=release["task"], kind="text")
+    insert(database, "release", **release)
+    return release_key
+
+
+def add_model(database: duckdb.DuckDBPyConnection, model_key: int = 1, **values: Any) -> int:
+    """Add a model, with a document of its own, to release 1 or to the one in `values`."""
+    release_key = values.get("release_key") or add_release(database)
+    insert(
+        database,
+        "document",
+        document_key=model_key,
+        release_key=release_key,
+        file_name=f"{model_key}.json",
+        sha256=str(model_key),
+    )
+    model = {
+        "model_key": model_key,
+        "release_key": release_key,
+        "document_key": model_key,
+        "slug": "small",
+        "name": "Small",
+        "model_id": "org/Small",
+        "params_b": 8.0,
+        "active_params_b": 8.0,
+        "architecture": "Dense Transformer",
+        **values,
+    }
+    insert(database, "model", **model)
+    return model_key
+
+
+def add_run(database: duckdb.DuckDBPyConnection, **values: Any) -> int:
+    """Add a run of model 1, or of the one in `values`; all fields that aren't given agree with them."""
+    model_key = values.pop("model_key", None) or add_model(database)
+    made = run(**values)
+    insert(database, "gpu", name=made["gpu"])
+    (key,) = database.execute("select coalesce(max(configuration_key), 0) + 1 from configuration").fetchone()
+    insert(database, "configuration", configuration_key=key, model_key=model_key, **made)
+    return key
+
+
+def answer(database: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
+    """Ask, and return the rows as mappings from column to value."""
+    cursor = database.execute(sql)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+EnergydbCommand = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def energydb(tmp_path: Path) -> EnergydbCommand:
+    """Run the command as a process of its own, in an empty folder."""
+
+    def run_command(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("ENERGYDB_")}
+        return subprocess.run(
+            [Path(sys.executable).with_name("energydb"), *arguments],
+            cwd=tmp_path,
+            env={**inherited, **environment},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    return run_command
+
+
+@pytest.fixture(scope="session")
+def make_environment(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Make a virtual environment that holds one package from PyPI; return its Python."""
+
+    def make(package: str) -> Path:
+        folder = tmp_path_factory.mktemp("environment")
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        python = folder / "bin" / "python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", package], check=True)
+        return python
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def duckdb_cli(make_environment: Callable[[str], Path]) -> Path:
+    """The DuckDB shell, as PyPI brings it."""
+    return make_environment("duckdb-cli").with_name("duckdb")

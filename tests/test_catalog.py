@@ -1,0 +1,154 @@
+"""Asking: one plain question, of this file and of nothing else."""
+
+import duckdb
+import pytest
+
+from energydb.catalog import ask, closest_name, columns, names, reading
+from energydb.errors import DataError, QueryError, UsageError
+
+
+@pytest.fixture
+def asked(seed_database):
+    with reading(seed_database) as connection:
+        yield connection
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "best_pick",
+        "Best_Pick",
+        "configuration",
+        "select 1",
+        "from best_pick;",
+        "-- a comment\nselect 1 -- another",
+        "with a as (select 1) from a",
+        "values (1)",
+        "describe best_pick",
+        "summarize gpu",
+        "show tables",
+        "explain select 1",
+        "select model, max(tokens_per_second) from configuration_detail group by all",
+    ],
+)
+def test_a_plain_question_is_answered(asked, question):
+    assert list(ask(asked, question).rows())
+
+
+ATTEMPTS = [
+    "select * from read_csv('/etc/passwd')",
+    "select * from read_text('/etc/passwd')",
+    "select * from read_blob('/etc/passwd')",
+    "select * from read_json('/etc/passwd')",
+    "select * from read_parquet('/etc/passwd')",
+    "select * from '/etc/passwd'",
+    "select * from '../*.csv'",
+    "select * from glob('/*')",
+    "select * from read_csv('https://example.com/x.csv')",
+    "select * from sniff_csv('/etc/passwd')",
+    "select * from parquet_metadata('/etc/passwd')",
+    "select getenv('HOME')",
+    "select * from duckdb_secrets()",
+    "copy (select 1) to '/tmp/energydb-attempt'",
+    "copy gpu from '/etc/passwd'",
+    "export database '/tmp/energydb-attempt'",
+    "import database '/tmp/energydb-attempt'",
+    "attach '/tmp/energydb-attempt.duckdb'",
+    "attach ':memory:' as other",
+    "detach energy",
+    "use energy",
+    "install httpfs",
+    "load json",
+    "load '/tmp/energydb-attempt.so'",
+    "set enable_external_access = true",
+    "set temp_directory = '/tmp'",
+    "reset enable_external_access",
+    "pragma enable_profiling",
+    "pragma database_list",
+    "call force_checkpoint()",
+    "from force_checkpoint()",
+    "checkpoint",
+    "vacuum",
+    "insert into gpu values ('X', 1, 1, 'x')",
+    "update gpu set name = 'X'",
+    "delete from gpu",
+    "with gone as (delete from published_pick returning 1) from gone",
+    "drop view best_pick",
+    "create table mine as select 1",
+    "create temp table mine as select 1",
+    "create or replace view best_pick as select 1",
+    "alter table gpu rename to mine",
+    "begin",
+    "prepare p as select 1",
+    "execute p",
+    "explain analyze delete from published_pick",
+    "explain analyze copy (select 1) to '/tmp/energydb-attempt'",
+    "select 1; select 2",
+    "select 1; drop view best_pick",
+    "",
+    ";",
+    "-- nothing",
+    "select",
+    "select * from query('drop view best_pick')",
+    "select * from os",
+    "from sys",
+]
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_anything_else_is_refused(asked, attempt):
+    """It can't write, nor read any other file, attach, install, load, set or call out: on one line."""
+    with pytest.raises(QueryError) as refused:
+        list(ask(asked, attempt).rows())
+
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_a_fault_while_rows_are_fetched_is_a_query_error(asked):
+    """Not all faults show before the first row."""
+    with pytest.raises(QueryError, match="Could not convert"):
+        list(ask(asked, "select cast(slug as integer) from model").rows())
+
+
+def test_a_near_name_is_named(asked):
+    with pytest.raises(QueryError, match=r'got "best_pik"; did you mean best_pick\?'):
+        ask(asked, "best_pik")
+    with pytest.raises(QueryError, match="`energydb views` lists them"):
+        ask(asked, "zzz")
+
+
+def test_names_lists_views_before_tables(asked):
+    found = names(asked)
+
+    assert found[0] == "best_pick"
+    assert found.index("provenance") < found.index("alembic_version")
+    assert closest_name(asked, "GPU") == "gpu"
+
+
+def test_columns_carry_their_comments(asked):
+    described = {column.name: column for column in columns(asked, "best_pick")}
+
+    assert described["median_itl_ms"] == ("median_itl_ms", "DOUBLE", "Median inter-token latency, ms.")
+
+
+def test_what_is_no_energydb_file_is_said(tmp_path):
+    """By kind: no file, no database, another database."""
+    none, text, other = tmp_path / "none", tmp_path / "text", tmp_path / "other.duckdb"
+    text.write_text("text " * 1000)
+    duckdb.connect(str(other)).close()
+
+    with pytest.raises(UsageError, match="no such file; `energydb load` builds one"), reading(none):
+        pass
+    with pytest.raises(DataError, match="expected an energydb file, got: IO Error"), reading(text):
+        pass
+    with pytest.raises(DataError, match="expected an energydb file, got another"), reading(other):
+        pass
+
+
+def test_a_large_sort_does_not_write_beside_the_file(seed_database):
+    """It spills to a folder of its own, which is gone afterwards."""
+    with reading(seed_database) as connection:
+        rows = list(ask(connection, "select range from range(300000) order by hash(range) limit 1").rows())
+
+    assert len(rows) == 1
+    assert [path.name for path in seed_database.parent.iterdir()] == [seed_database.name]

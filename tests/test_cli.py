@@ -1,0 +1,268 @@
+"""The command line, as processes of its own: words, rows and exit codes."""
+
+import csv
+import json
+import shlex
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import energydb as package
+from tests.documents import SCOUT, document, run, write
+
+
+def test_load_says_what_it_holds_and_what_to_type_next(energydb, tmp_path):
+    """Rows on stdout, words on stderr."""
+    done = energydb("load")
+
+    assert done.returncode == 0
+    assert "lm-arena-chat" in done.stdout
+    assert "42" in done.stdout.split()
+    assert done.stderr.splitlines() == [
+        "data_quality: no findings",
+        "energy.duckdb is built. Ask it:",
+        "  energydb query best_pick",
+        '  duckdb -readonly energy.duckdb "from best_pick"',
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["energy.duckdb"]
+
+
+def test_another_database_by_option_and_by_environment(energydb, tmp_path):
+    """Names with blanks and quotes are only names."""
+    odd = 'it\'s a "file" ?x=1#y%20.duckdb'
+
+    assert energydb("load", "--database", odd).returncode == 0
+    assert (tmp_path / odd).is_file()
+    assert energydb("query", "select 1 as one", ENERGYDB_DATABASE=odd).stdout.split() == ["one", "─" * 3, "1"]
+
+
+def test_a_fault_is_one_line_and_no_traceback(energydb, tmp_path):
+    write(tmp_path / "bad.json", document(unit="J"))
+
+    done = energydb("load", "bad.json")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'energydb: bad.json: $.unit: expected "Wh per million output tokens", got "J"\n'
+
+
+def test_findings_are_said_and_counted(energydb, tmp_path):
+    """Load publishes them, --strict and check don't pass them."""
+    write(tmp_path / "odd.json", document(run(p90_itl_ms=19.0), run(max_num_seqs=16, repeat=2)))
+
+    loaded = energydb("load", "odd.json")
+    strict = energydb("load", "odd.json", "--strict")
+    checked = energydb("check", "odd.json")
+
+    assert (loaded.returncode, strict.returncode, checked.returncode) == (0, 1, 1)
+    assert "energydb: odd.json: small/H100/1/16 (repeat 2): repeat: expected 1 to 1" in loaded.stderr
+    assert "data_quality: 2 findings" in loaded.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["query", "select 1", "--database", "none.duckdb"], 2, "none.duckdb: no such file; `energydb load`"),
+        (["load", "none.json"], 2, "none.json: no such file or folder"),
+        (["query", "select 1", "--format", "xml"], 2, "'xml' is not one of"),
+        (["query"], 2, "Missing argument"),
+        (["nonsense"], 2, "No such command"),
+        (["load", "--database", "none/energy.duckdb"], 3, "can't write into its folder: No such file"),
+    ],
+)
+def test_exit_codes(energydb, arguments, code, said):
+    """2: the command line is at fault; 3: the machine is."""
+    done = energydb(*arguments)
+
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_query_says_what_is_wrong_with_sql(energydb, seed_database):
+    done = energydb("query", "select nothing from best_pick", "--database", seed_database)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith('energydb: query: Binder Error: Referenced column "nothing" not found')
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_every_format_gives_the_same_figures(energydb, seed_database, tmp_path):
+    """Exact in all but the table; to stdout or to a file."""
+    expected = [("B200", 0.1886745), ("H100", 0.373142), ("H100", 0.3361983)]
+    sql = "select gpu, joules_per_output_token from best_pick"
+
+    def ask(*options):
+        return energydb("query", sql, "--database", seed_database, *options)
+
+    read = list(csv.DictReader(StringIO(ask("--format", "csv").stdout)))
+    assert [(row["gpu"], float(row["joules_per_output_token"])) for row in read] == expected
+    read = json.loads(ask("--format", "json").stdout)
+    assert [tuple(row.values()) for row in read] == expected
+    assert "| B200 | 0.1886745 |" in ask("--format", "markdown").stdout
+    assert "B200  0.1886745" in ask().stdout
+    for format in ("csv", "json", "parquet"):
+        done = ask("--format", format, "--output", f"out.{format}")
+        assert (done.returncode, done.stdout) == (0, "")
+        assert duckdb.sql(f"from '{tmp_path}/out.{format}'").fetchall() == expected
+    assert ask("--format", "parquet").returncode == 2
+
+
+def test_output_never_replaces_the_database(energydb, tmp_path):
+    energydb("load")
+    before = (tmp_path / "energy.duckdb").read_bytes()
+
+    assert energydb("query", "best_pick", "--format", "csv", "--output", "./energy.duckdb").returncode == 2
+    assert (tmp_path / "energy.duckdb").read_bytes() == before
+
+
+def test_a_failed_query_leaves_the_output_as_it_was(energydb, seed_database, tmp_path):
+    """No half file, and the old one stays."""
+    (tmp_path / "out.csv").write_text("old")
+
+    done = energydb(
+        "query",
+        "select cast(slug as integer) from model",
+        "--database",
+        seed_database,
+        "--format",
+        "csv",
+        "--output",
+        "out.csv",
+    )
+
+    assert done.returncode == 1
+    assert (tmp_path / "out.csv").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_the_figure_is_seen_in_80_columns(energydb, seed_database):
+    """A named view leaves its last columns out and says so; SQL turns its rows upright."""
+    named = energydb("query", "best_pick", "--database", seed_database, COLUMNS="80")
+    asked = energydb("query", "select * from best_pick", "--database", seed_database, COLUMNS="80")
+
+    assert max(map(len, named.stdout.splitlines())) <= 80
+    assert "52.41" in named.stdout
+    assert "columns (precision to licence) need a wider terminal" in named.stderr
+    assert "wh_per_million_output_tokens  52.41\n" in asked.stdout
+    assert asked.stdout.count("licence ") == 3
+
+
+def test_a_pipe_gets_every_column(energydb, seed_database):
+    """Where nobody looks, nothing is left out."""
+    done = energydb("query", "best_pick", "--database", seed_database)
+
+    assert done.stderr == ""
+    assert done.stdout.count("Apache-2.0") == 3
+
+
+def test_a_reader_that_closes_early_is_no_fault(energydb, seed_database):
+    """As in `energydb query … | head -1`."""
+    command = shlex.quote(str(Path(sys.executable).with_name("energydb")))
+    done = subprocess.run(
+        f"{command} query configuration_detail --database {seed_database} --format csv | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stdout.startswith("task,model,gpu")
+    assert done.stderr == ""
+
+
+def test_views_lists_the_questions(energydb):
+    """A line each, without a database."""
+    lines = energydb("views").stdout.splitlines()
+
+    assert "best_pick             Which run needs the least energy within the deadline?" in lines
+    assert max(map(len, lines)) <= 80
+
+
+def test_views_shows_a_page(energydb, seed_database):
+    """Of a view or a table: question, key, columns with type and unit."""
+    page = energydb("views", "best_pick", "--database", seed_database).stdout
+    table = energydb("views", "gpu", "--database", seed_database).stdout
+
+    assert page.startswith("best_pick: one row per task, model and GPU\nkey: task, model, gpu, boundary\n")
+    assert "median_itl_ms (DOUBLE): Median inter-token latency, ms." in page
+    assert "rated_watts (DOUBLE): Rated power of one GPU, W (vendor)." in table
+    assert energydb("views", "best_pik", "--database", seed_database).returncode == 1
+
+
+def test_check_of_a_database(energydb, tmp_path):
+    """A line for each promise; 1 where one is broken."""
+    energydb("load")
+    whole = energydb("check", "energy.duckdb")
+    with duckdb.connect(str(tmp_path / "energy.duckdb")) as connection:
+        connection.execute("drop view best_pick")
+        connection.execute("update configuration set p90_itl_ms = 1 where configuration_key = 1")
+        connection.execute("alter table build add column mine integer")
+    broken = energydb("check", "energy.duckdb")
+
+    assert whole.returncode == 0
+    assert "ok     table configuration: 42 rows" in whole.stdout.splitlines()
+    assert "ok     view best_pick: 3 rows" in whole.stdout.splitlines()
+    assert broken.returncode == 1
+    faults = [line for line in broken.stdout.splitlines() if line.startswith("FAULT")]
+    assert [line.split(":")[0] for line in faults] == [
+        "FAULT  table build",
+        "FAULT  view best_pick",
+        "FAULT  view data_quality",
+    ]
+
+
+def test_check_of_documents_writes_nothing(energydb, tmp_path):
+    done = energydb("check", SCOUT)
+
+    assert done.returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_version_and_help(energydb):
+    """Help that teaches: the first commands, and what the figures don't count."""
+    assert energydb("--version").stdout == f"{package.__version__}\n"
+    help_text = energydb("--help").stdout
+    assert "energydb query best_pick" in help_text
+    assert "a floor" in help_text
+    assert energydb().stdout == help_text
+    for command in ("load", "check", "views", "query"):
+        assert "Examples:" in energydb(command, "--help").stdout
+
+
+def test_help_imports_nothing_heavy():
+    """Help is there at once: none of the four is needed to print it."""
+    script = (
+        "import sys\n"
+        "from energydb.cli import app\n"
+        "try: app(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'duckdb', 'sqlalchemy', 'alembic', 'pyarrow'} & sys.modules.keys()))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_terminated_load_leaves_nothing_behind(tmp_path):
+    """SIGTERM, as from a scheduler, ends it by way of its clean-up."""
+    script = (
+        "import os, signal, sys\n"
+        "import energydb.load as load\n"
+        "from energydb.cli import main\n"
+        "build = load._build\n"
+        "def build_and_stop(*arguments):\n"
+        "    report = build(*arguments)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    return report\n"
+        "load._build = build_and_stop\n"
+        "sys.argv = ['energydb', 'load']\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False)
+
+    assert done.returncode == 143
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,141 @@
+"""Migrations: the same schema as declared, down and up again, and by hand."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import alembic.command
+import alembic.config
+import duckdb
+import pytest
+
+from energydb.database import column_comments, newest_revision, open_engine
+from energydb.load import load
+from energydb.paths import ALEMBIC_INI, ROOT
+from energydb.tables import Base
+
+CATALOG = {
+    "tables": "select table_name, comment from duckdb_tables() where table_name <> 'alembic_version'",
+    "columns": "select table_name, column_name, column_index, data_type, is_nullable, column_default, comment"
+    " from duckdb_columns() where table_name in (select table_name from duckdb_tables())"
+    " and table_name <> 'alembic_version'",
+    "constraints": "select table_name, constraint_type, constraint_text, constraint_column_names"
+    " from duckdb_constraints() where table_name <> 'alembic_version'",
+    "indexes": "select table_name, index_name, is_unique, sql from duckdb_indexes()",
+}
+
+
+def catalog(path: Path) -> dict[str, list[tuple]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return {what: sorted(connection.execute(sql).fetchall(), key=str) for what, sql in CATALOG.items()}
+
+
+def test_migrated_and_declared_tables_are_the_same(empty_database, tmp_path):
+    """Tables, columns, types, comments, constraints and indexes, as DuckDB itself lists them."""
+    engine = open_engine(tmp_path / "declared.duckdb")
+    Base.metadata.create_all(engine)
+    engine.dispose()
+
+    declared = catalog(tmp_path / "declared.duckdb")
+
+    assert declared == catalog(empty_database)
+    assert len(declared["tables"]) == len(Base.metadata.tables)
+    assert [name for name, comment in declared["tables"] if not comment] == []
+    assert [row for row in declared["columns"] if not row[-1]] == []
+
+
+def test_types_are_those_that_every_client_shows(empty_database):
+    """A 4-byte FLOAT would change every published figure."""
+    types = {row[3] for row in catalog(empty_database)["columns"]}
+
+    assert types <= {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "DATE"}
+
+
+def test_alembics_own_table_is_commented_too(empty_database):
+    with duckdb.connect(str(empty_database), read_only=True) as connection:
+        comments = connection.execute(
+            "select comment from duckdb_columns() where table_name = 'alembic_version'"
+            " union all select comment from duckdb_tables() where table_name = 'alembic_version'"
+        ).fetchall()
+
+    assert all(comment for (comment,) in comments)
+
+
+def alembic_by_hand(*arguments: str, database: Path) -> None:
+    subprocess.run(
+        [Path(sys.executable).with_name("alembic"), *arguments],
+        cwd=ROOT,
+        env={**os.environ, "ENERGYDB_DATABASE": str(database)},
+        check=True,
+        capture_output=True,
+    )
+
+
+def test_down_to_base_and_up_again(tmp_path):
+    """Nothing of energydb's is left at base, and up again is the same schema, views included."""
+    path = tmp_path / "energy.duckdb"
+    alembic_by_hand("upgrade", "head", database=path)
+    before = catalog(path)
+    alembic_by_hand("downgrade", "base", database=path)
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute("select view_name from duckdb_views() where not internal").fetchall() == []
+    assert catalog(path)["tables"] == []
+    alembic_by_hand("upgrade", "head", database=path)
+
+    assert catalog(path) == before
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute("from best_pick").fetchall() == []
+
+
+def test_upgrade_by_hand_keeps_rows_and_makes_the_same_kind_of_file(tmp_path):
+    """On a loaded file it changes no answer; on no file it makes an empty one, in the format of load."""
+    path = tmp_path / "energy.duckdb"
+    load([], path, strict=True)
+    with duckdb.connect(str(path), read_only=True) as connection:
+        before = connection.execute("from configuration_detail").fetchall()
+    alembic_by_hand("upgrade", "head", database=path)
+    alembic_by_hand("upgrade", "head", database=tmp_path / "new.duckdb")
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute("from configuration_detail").fetchall() == before
+        storage = "select tags['storage_version'], (select block_size from pragma_database_size())"
+        storage += " from duckdb_databases() where not internal"
+        loaded = connection.execute(storage).fetchall()
+    with duckdb.connect(str(tmp_path / "new.duckdb"), read_only=True) as connection:
+        assert connection.execute(storage).fetchall() == loaded
+    assert "v1.4.0" in loaded[0][0]
+
+
+def test_a_view_of_ones_own_outlives_an_upgrade(tmp_path):
+    """Only energydb's views are dropped and created again."""
+    path = tmp_path / "energy.duckdb"
+    load([], path, strict=True)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create view mine as select 1 as one")
+    alembic_by_hand("upgrade", "head", database=path)
+
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute("from mine").fetchall() == [(1,)]
+
+
+def test_offline_mode_is_refused():
+    """Views and comments need the file itself."""
+    config = alembic.config.Config(str(ALEMBIC_INI))
+
+    with pytest.raises(SystemExit, match="isn't supported"):
+        alembic.command.upgrade(config, "head", sql=True)
+
+
+def test_names_that_mean_different_things_pass_on_no_comment():
+    """`name` is a source's, a model's and a GPU's: a view must say which."""
+    comments = column_comments()
+
+    assert "name" not in comments
+    assert comments["median_itl_ms"] == "Median inter-token latency, ms."
+
+
+def test_the_newest_revision_is_the_last_file():
+    """Named by number, so that a folder shows their order."""
+    last = sorted((ROOT / "migrations" / "versions").glob("*.py"))[-1]
+
+    assert last.name.startswith(f"{newest_revision()}_")

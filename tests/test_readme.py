@@ -1,0 +1,135 @@
+"""The README's own words: each command is run, and its output held against the page."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sqlalchemy
+
+from energydb.paths import ROOT
+from energydb.tables import Base
+from energydb.views import read_views
+from tests.readme import FIRST, README, blocks, prepare, run
+
+HERE = [block for block in blocks() if "uv run energydb" in block.command]
+SHELL = [block for block in blocks() if block.command.startswith("duckdb ")]
+SHELL_LINE = 'duckdb -readonly energy.duckdb "from best_pick"'
+PYTHON = Path(sys.executable)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder as after the first command, with the data beside it."""
+    folder = tmp_path_factory.mktemp("readme")
+    prepare(folder)
+    return folder
+
+
+@pytest.mark.parametrize("block", HERE, ids=lambda block: block.command[:60])
+def test_a_command_prints_what_the_page_shows(folder, block):
+    assert run(block.command, folder, PYTHON) == block.output
+
+
+@pytest.mark.clients
+def test_the_shell_line_answers(folder, duckdb_cli):
+    """Its whole output is wider than a page, so the page shows the line alone."""
+    assert run(SHELL_LINE, folder, duckdb_cli).count("52.41") == 1
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("block", SHELL, ids=lambda block: block.command[:60])
+def test_a_shell_line_prints_what_the_page_shows(folder, duckdb_cli, block):
+    assert run(block.command, folder, duckdb_cli) == block.output
+
+
+def test_the_page_has_its_commands():
+    """The first screen, the shell, and no block that nothing runs."""
+    commands = [block.command for block in blocks()]
+
+    assert commands[0] == FIRST
+    assert len(SHELL) == 1
+    assert f"```sh\n{SHELL_LINE}\n```" in README.read_text()
+    assert [command for command in commands if command not in [b.command for b in HERE + SHELL]] == [
+        "uv run ruff check . && uv run ruff format --check . && uv run mypy && uv run pytest"
+    ]
+    assert "`uv run pytest`" in README.read_text()
+
+
+def test_every_view_and_table_is_on_the_page():
+    """The table of views and the picture of the schema keep up with the code."""
+    page = README.read_text()
+
+    assert [view.name for view in read_views() if f"\n| `{view.name}` |" not in page] == []
+    picture = page.partition("```mermaid")[2].partition("```")[0].split()
+    assert [name for name in Base.metadata.tables if name not in picture] == []
+    drawn = {tuple(line.split()[0:3:2]) for line in page.splitlines() if "--o{" in line or "--o|" in line}
+    declared = {
+        (key.column.table.name, table.name)
+        for table in Base.metadata.sorted_tables
+        for key in table.foreign_keys
+    }
+    assert drawn == declared
+
+
+def test_the_sqlalchemy_address_for_dashboards_works(seed_database):
+    """Read-only: a dashboard must not lock the file."""
+    address = "duckdb:////path/to/energy.duckdb?access_mode=read_only"
+    assert address in README.read_text()
+
+    engine = sqlalchemy.create_engine(address.replace("/path/to/energy.duckdb", str(seed_database)))
+    with engine.connect() as connection:
+        assert len(connection.exec_driver_sql("from best_pick").fetchall()) == 3
+        with pytest.raises(sqlalchemy.exc.DBAPIError, match="read-only"):
+            connection.exec_driver_sql("delete from published_pick")
+    engine.dispose()
+
+
+def tracked_files() -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return listed.stdout.splitlines()
+
+
+@pytest.mark.fresh
+def test_the_first_command_works_in_a_fresh_copy(tmp_path):
+    """With Python and pip alone: a virtual environment stands for the machine's own Python."""
+    copy = tmp_path / "copy"
+    for name in tracked_files():
+        target = copy / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((ROOT / name).read_bytes())
+    python = tmp_path / "python"
+    subprocess.run([sys.executable, "-m", "venv", python], check=True)
+    clean = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    clean |= {"PATH": f"{python / 'bin'}{os.pathsep}{os.defpath}", "COLUMNS": "80"}
+    done = subprocess.run(
+        FIRST, shell=True, cwd=copy, env=clean, stdout=subprocess.PIPE, text=True, check=True
+    )
+
+    shown = [line for line in blocks()[0].output.splitlines() if line in done.stdout.splitlines()]
+    assert len(shown) >= 4
+    assert (copy / "energy.duckdb").is_file()
+
+
+@pytest.mark.fresh
+def test_the_wheel_works_in_an_empty_folder(tmp_path):
+    """Documents, queries and migrations come out of the wheel."""
+    subprocess.run(["uv", "build", "--wheel", "--out-dir", tmp_path, ROOT], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    subprocess.run(["uv", "venv", "--python", sys.executable, tmp_path / "venv"], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run(["uv", "pip", "install", "--python", python, wheel], check=True)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    command = f"{shlex.quote(str(python.with_name('energydb')))} load"
+
+    assert run(command, empty) == blocks()[0].output
+    assert [path.name for path in empty.iterdir()] == ["energy.duckdb"]

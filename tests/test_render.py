@@ -1,0 +1,132 @@
+"""Answers in a form to read: nothing hidden, nothing that a terminal would act on."""
+
+import csv
+import datetime
+import json
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+
+from energydb.render import csv_lines, draw_table, json_lines, markdown_lines, printable
+
+
+def test_a_table_that_fits():
+    """Figures to the right, text to the left, headers broken at underscores."""
+    drawing = draw_table(
+        ("model", "max_num_seqs", "is_current"),
+        [("small", 2048, True), ("x", None, False)],
+        40,
+        may_leave_out=False,
+    )
+
+    assert drawing.text.splitlines() == [
+        "       max_",
+        "       num_  is_",
+        "model  seqs  current",
+        "────────────────────",
+        "small  2048  true",
+        "x      NULL  false",
+    ]
+    assert drawing.left_out == ()
+
+
+def test_columns_that_do_not_fit_are_named():
+    """What is left out of a named view is said, so that it can be asked for."""
+    columns = ("a", "b", "c", "d", "e", "f")
+    drawing = draw_table(columns, [(["x" * 5] * 6)], 35, may_leave_out=True)
+
+    assert drawing.left_out == ("f",)
+    assert max(map(len, drawing.text.splitlines())) <= 35
+    assert drawing.text.count("xxxxx") == 5
+
+
+@pytest.mark.parametrize("may_leave_out", [True, False])
+def test_rows_turn_upright_where_too_little_would_be_seen(may_leave_out):
+    """Every figure that was asked for is shown."""
+    drawing = draw_table(("a", "wanted"), [("x" * 30, 1.5), ("y", 2.5)], 20, may_leave_out=may_leave_out)
+
+    assert drawing.text == f"a       {'x' * 30}\nwanted  1.5\n\na       y\nwanted  2.5\n"
+    assert drawing.left_out == ()
+
+
+def test_an_empty_answer_still_shows_its_columns():
+    assert draw_table(("model", "gpu"), [], 80, may_leave_out=True).text.split()[:2] == ["model", "gpu"]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (52.41, "52.41"),
+        (0.1886745, "0.1886745"),
+        (0.18867451234, "0.1886745"),
+        (10107.8, "10107.8"),
+        (1234567.89, "1234568"),
+        (123456789.25, "123456789"),
+        (1907.0, "1907.0"),
+        (0.000001, "1e-06"),
+        (0.0, "0.0"),
+        (float("nan"), "nan"),
+        (None, "NULL"),
+        (datetime.date(2026, 2, 16), "2026-02-16"),
+        ("a\x1b[31mb\nc\u202e", "a\\x1b[31mb\\nc\\u202e"),
+        ("[bold]x[/bold]", "[bold]x[/bold]"),
+    ],
+)
+def test_a_cell(value, shown):
+    """Rounded to 7 significant digits; markup and control characters are only text."""
+    assert draw_table(("v",), [(value,)], None, may_leave_out=False).text.splitlines()[-1].strip() == shown
+
+
+def test_wide_characters_keep_their_columns():
+    lines = draw_table(("m", "n"), [("模型", 1), ("Σ", 2)], 40, may_leave_out=False).text.splitlines()
+
+    assert lines[-2:] == ["模型  1", "Σ     2"]
+
+
+ROWS = [('a,"b"|\n', 1.5, None, datetime.date(2026, 2, 16), True), ("Σ", 0.18867451234, 7, None, False)]
+COLUMNS = ("text", "figure", "absent", "day", "flag")
+
+
+def test_csv_reads_back():
+    """NULL is empty, numbers are exact."""
+    read = list(csv.reader(StringIO("".join(csv_lines(COLUMNS, ROWS)))))
+
+    assert read == [
+        list(COLUMNS),
+        ['a,"b"|\n', "1.5", "", "2026-02-16", "true"],
+        ["Σ", "0.18867451234", "7", "", "false"],
+    ]
+
+
+def test_json_reads_back():
+    """One object a row; NULL is null."""
+    read = json.loads("".join(json_lines(COLUMNS, ROWS)))
+
+    assert read == [
+        {"text": 'a,"b"|\n', "figure": 1.5, "absent": None, "day": "2026-02-16", "flag": True},
+        {"text": "Σ", "figure": 0.18867451234, "absent": 7, "day": None, "flag": False},
+    ]
+    assert json.loads("".join(json_lines(COLUMNS, []))) == []
+
+
+def test_json_has_no_nan():
+    """What JSON can't say is null; other types are text."""
+    row = (float("nan"), Decimal("1.10"), [1, float("inf")], {"a": None})
+
+    assert json.loads("".join(json_lines("abcd", [row]))) == [
+        {"a": None, "b": "1.10", "c": [1, None], "d": {"a": None}}
+    ]
+
+
+def test_markdown_keeps_its_columns():
+    """A bar or a line's end in a text would break the table."""
+    assert list(markdown_lines(("model", "max_num_seqs"), [("a|b\n<i>", None)])) == [
+        "| model | max\\_num\\_seqs |\n",
+        "| --- | --- |\n",
+        "| a\\|b \\<i\\> |  |\n",
+    ]
+
+
+def test_printable_leaves_text_alone():
+    assert printable("PixArt-Σ, naïve 模型") == "PixArt-Σ, naïve 模型"

@@ -1,0 +1,266 @@
+"""The contract of every view, and the views that need few words of their own."""
+
+import re
+import subprocess
+import sys
+
+import duckdb
+import pytest
+
+from energydb.paths import QUERIES
+from energydb.views import read_view, read_views
+from tests.conftest import add_model, add_release, add_run, answer
+
+VIEWS = read_views()
+ids = [view.name for view in VIEWS]
+SAFE_TYPES = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "DATE"}
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=ids)
+def test_a_view_is_commented_and_safe_for_every_client(seeds, view):
+    """The view and each column say what they are, in types that BI tools show."""
+    (comment,) = seeds.execute(
+        "select comment from duckdb_views() where view_name = ?", [view.name]
+    ).fetchone()
+    columns = seeds.execute(
+        "select column_name, comment, data_type from duckdb_columns() where table_name = ?", [view.name]
+    ).fetchall()
+
+    assert comment
+    assert [name for name, said, _ in columns if not said] == []
+    assert {kind for _, _, kind in columns} <= SAFE_TYPES
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=ids)
+def test_a_views_key_is_unique(seeds, view):
+    """One row per key, as the header says."""
+    key = ", ".join(view.key)
+
+    assert seeds.execute(f"select {key} from {view.name} group by {key} having count(*) > 1").fetchall() == []
+    if view.name != "data_quality":
+        assert seeds.execute(f"select count(*) from {view.name}").fetchone() != (0,)
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=ids)
+def test_a_view_reads_just_what_its_header_says(empty_database, view):
+    """Built from its declared reads alone, by the plain file: so the header is whole, and `.read` works."""
+    declared = {view.name: view for view in VIEWS}
+    needed = list(view.reads)
+    for name in needed:
+        needed += [read for read in (declared[name].reads if name in declared else ()) if read not in needed]
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{empty_database}' as empty (read_only)")
+        for name in needed:
+            if name not in declared:
+                connection.execute(f"create table {name} as from empty.{name} limit 0")
+        for other in VIEWS:
+            if other.name in needed:
+                connection.execute(other.sql)
+        connection.execute(view.sql)
+        text = re.sub(r"--.*", "", view.sql)
+        assert [name for name in view.reads if not re.search(rf"\b{name}\b", text)] == []
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=ids)
+def test_a_view_lists_its_columns(view):
+    """`select *` would break or leak when a column is added."""
+    assert not re.search(r"select\s+\*|\.\*", view.sql)
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=ids)
+def test_a_view_answers_the_same_when_attached(seed_database, view):
+    """Tools attach the file under a name of their own, next to tables of the same names."""
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{seed_database}' as other (read_only)")
+        connection.execute("create table configuration as select 1 as configuration_key")
+        attached = connection.execute(f"from other.{view.name} order by all").fetchall()
+    with duckdb.connect(str(seed_database), read_only=True) as connection:
+        assert attached == connection.execute(f"from {view.name} order by all").fetchall()
+
+
+def test_views_need_core_functions_only(seed_database):
+    """A client without json, icu or parquet, and without network, reads every view."""
+    script = (
+        "import duckdb, sys\n"
+        "c = duckdb.connect(sys.argv[1], read_only=True, config={'autoload_known_extensions': False,"
+        " 'autoinstall_known_extensions': False})\n"
+        f"for name in {ids}: c.execute(f'from {{name}}').fetchall()\n"
+    )
+    subprocess.run([sys.executable, "-c", script, seed_database], check=True)
+
+
+def test_a_header_that_lacks_a_field_is_an_error(tmp_path):
+    """A view without a key or a question can't be explained to anyone."""
+    whole = (QUERIES / "best_pick.sql").read_text()
+    for lacking in ("-- Key:", "-- Grain:", "-- Reads:", "-- View:", "?"):
+        (tmp_path / "best_pick.sql").write_text(whole.replace(lacking, "-- "))
+        with pytest.raises(ValueError, match=r"best_pick\.sql"):
+            read_view(tmp_path / "best_pick.sql")
+
+
+# --- model_detail --------------------------------------------------------------------------------------
+
+
+def current(database):
+    rows = answer(database, "from model_detail order by model_key")
+    return [row["model_key"] for row in rows if row["is_current"]]
+
+
+def test_the_newest_release_that_holds_a_model_is_current(database):
+    """By compiled, data_version, format, key; a model that went stays with its last release."""
+    add_release(database, 1, compiled="2026-01-01", data_version="2026-09-01")
+    add_release(database, 2, compiled="2026-02-01", data_version="2026-02-01")
+    add_release(database, 3, compiled="2026-02-01", data_version="2026-03-01", format="a")
+    add_release(database, 4, compiled="2026-02-01", data_version="2026-03-01", format="b")
+    add_release(database, 5, compiled="2026-02-01", data_version="2026-03-01", format="b")
+    for release_key in (1, 2, 3, 4, 5):
+        add_model(database, release_key, release_key=release_key, slug="stays")
+    add_model(database, 6, release_key=1, slug="went")
+    add_model(database, 7, release_key=2, slug="went")
+
+    assert current(database) == [5, 7]
+
+
+def test_tasks_have_their_own_current_release(database):
+    """A model that was measured on two tasks is current on both."""
+    add_model(database, 1, release_key=add_release(database, 1, task="chat"))
+    add_model(database, 2, release_key=add_release(database, 2, task="code", compiled="2026-02-01"))
+
+    assert current(database) == [1, 2]
+
+
+# --- concurrency_curve ---------------------------------------------------------------------------------
+
+
+def test_scout_has_two_curves_on_h100(seeds):
+    """4 and 8 GPUs, 10 points each, never mixed: each starts without a smaller neighbour."""
+    rows = answer(seeds, "from concurrency_curve where model like '%scout%'")
+
+    for num_gpus in (4, 8):
+        curve = [row for row in rows if row["num_gpus"] == num_gpus]
+        concurrency = [row["max_num_seqs"] for row in curve]
+        assert len(curve) == 10
+        assert concurrency == sorted(concurrency)
+        assert [row["next_smaller_max_num_seqs"] for row in curve] == [None, *concurrency[:-1]]
+        assert min(row["energy_ratio_to_best"] for row in curve) == 1.0
+    assert len(rows) == 20
+
+
+def test_a_point_is_held_against_the_mean_of_the_next_smaller(database):
+    """Repeats lie side by side: neither is the other's neighbour."""
+    add_run(database, max_num_seqs=8, joules_per_output_token=4.0, tokens_per_second=100.0, repeat=1)
+    add_run(database, max_num_seqs=8, joules_per_output_token=2.0, tokens_per_second=300.0, repeat=2)
+    add_run(database, max_num_seqs=16, joules_per_output_token=1.5, tokens_per_second=500.0)
+
+    rows = answer(database, "from concurrency_curve")
+
+    got = [
+        (
+            row["max_num_seqs"],
+            row["repeat"],
+            row["next_smaller_max_num_seqs"],
+            row["energy_ratio_to_next_smaller"],
+            row["throughput_ratio_to_next_smaller"],
+            row["energy_ratio_to_best"],
+        )
+        for row in rows
+    ]
+    # The mean at 8 is 3 J and 200 tokens/s; the least of the curve is 1.5 J.
+    assert got == [
+        (8, 1, None, None, None, 4.0 / 1.5),
+        (8, 2, None, None, None, 2.0 / 1.5),
+        (16, 1, 8, 0.5, 2.5, 1.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"gpu": "B200"},
+        {"num_gpus": 2},
+        {"num_gpus": 1, "tensor_parallel": 2},
+        {"data_parallel": 2},
+        {"expert_parallel": 2},
+        {"precision": "FP8"},
+    ],
+    ids=str,
+)
+def test_every_part_of_a_serving_setup_parts_curves(database, other):
+    """Two setups never share a neighbour or a best."""
+    add_run(database, max_num_seqs=8, joules_per_output_token=1.0)
+    add_run(database, max_num_seqs=16, joules_per_output_token=2.0, **other)
+
+    rows = answer(database, "from concurrency_curve")
+
+    assert [row["next_smaller_max_num_seqs"] for row in rows] == [None, None]
+    assert [row["energy_ratio_to_best"] for row in rows] == [1.0, 1.0]
+
+
+# --- gpu_power, configuration_detail, provenance, contents ---------------------------------------------
+
+
+def test_power_against_the_rating(seeds):
+    """Llama 3.1 70B on 2 B200 at 2048 drew 1,907 W: 953.5 W each, of 1,000 W rated."""
+    (row,) = answer(
+        seeds,
+        "from gpu_power where model = 'llama-3-1-70b-instruct' and gpu = 'B200' and max_num_seqs = 2048",
+    )
+
+    assert (row["gpu_power_watts_total"], row["gpu_power_watts_each"], row["rated_watts"]) == (
+        1907,
+        953.5,
+        1000,
+    )
+    assert row["share_of_rated_watts"] == 0.9535
+
+
+def test_a_gpu_without_facts_has_no_share(database):
+    """Unknown is NULL, not zero, and the row stays."""
+    add_run(database, gpu="X1")
+
+    (row,) = answer(database, "from gpu_power")
+    assert (row["gpu_power_watts_each"], row["rated_watts"], row["share_of_rated_watts"]) == (
+        400.0,
+        None,
+        None,
+    )
+
+
+def test_what_is_derived_of_a_run(database):
+    """0.5 J a token: 2 tokens a joule, and 175 J for a request of 350 tokens."""
+    add_run(database, joules_per_output_token=0.5, num_gpus=4, gpu_power_watts_total=200)
+
+    (row,) = answer(database, "from configuration_detail")
+    assert (row["tokens_per_joule"], row["joules_per_request"], row["gpu_power_watts_each"]) == (
+        2.0,
+        175.0,
+        50.0,
+    )
+
+
+def test_every_run_has_its_provenance(seeds):
+    """Source, licence, citation, caveat and boundary, for each of the 42 runs."""
+    rows = answer(seeds, "from provenance")
+
+    assert len(rows) == 42
+    for row in rows:
+        assert row["source"] == "ML.ENERGY Leaderboard"
+        assert row["licence"].startswith("Apache-2.0")
+        assert "arXiv 2505.06371" in row["cite"]
+        assert row["caveat"].startswith("GPU energy only")
+        assert row["boundary"] == "gpu_only"
+        assert row["document"] in ("llama-3-1-70b-instruct.json", "llama-4-scout-17b-16e-instruct.json")
+
+
+def test_contents_counts_each_release(database):
+    """Counts of one release don't multiply each other."""
+    add_run(database, gpu="H100")
+    add_run(database, gpu="B200")
+    add_run(database, model_key=add_model(database, 2, slug="other"))
+    add_release(database, 2, data_version="2026-02-01")
+
+    rows = answer(database, "from contents")
+
+    got = [(row["release_key"], row["documents"], row["models"], row["gpus"], row["runs"]) for row in rows]
+    assert got == [(1, 2, 2, 2, 3), (2, 0, 0, 0, 0)]
+    assert rows[0]["schema_revision"] == "0001"

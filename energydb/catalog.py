@@ -20,7 +20,8 @@ _CONFIG = {
 }
 # Set once the file is open: before, DuckDB couldn't look for its log where its name has a question mark.
 _SANDBOX = "set enable_external_access = false; set lock_configuration = true"
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_ROWS_PER_BATCH = 122_880  # DuckDB's own row group
 _ASKING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
@@ -33,20 +34,28 @@ class Column(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The answer to a question: its columns, and the cursor from which the rows are still to be fetched."""
+    """The answer to a question: its columns, and what the rows are still to be fetched from.
+
+    `name` is the view or table that was asked for, None where the question was SQL.
+    """
 
     columns: tuple[str, ...]
-    types: tuple[str, ...]
-    cursor: duckdb.DuckDBPyConnection
-    is_named: bool
+    connection: duckdb.DuckDBPyConnection
+    statement: duckdb.Statement
+    name: str | None
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows, once, in the order of the answer."""
+        """Yield the rows, in the order of the answer."""
         try:
-            while batch := self.cursor.fetchmany(2048):
+            cursor = self.connection.execute(self.statement)
+            while batch := cursor.fetchmany(2048):
                 yield from batch
         except duckdb.Error as error:
-            raise QueryError(_on_one_line(error)) from error
+            raise QueryError(f"query: {_on_one_line(error)}") from error
+
+    def batches(self) -> Any:
+        """Return the rows as an Arrow reader."""
+        return self.connection.sql(self.statement).to_arrow_reader(_ROWS_PER_BATCH)
 
 
 @contextlib.contextmanager
@@ -85,7 +94,25 @@ def names(connection: duckdb.DuckDBPyConnection) -> list[str]:
     return [name for name, _ in found]
 
 
-def columns(connection: duckdb.DuckDBPyConnection, name: str) -> list[Column]:
+def comment(connection: duckdb.DuckDBPyConnection, name: str) -> str:
+    """Return what the database says of a view or table."""
+    found = connection.execute(
+        "select comment from duckdb_views() where view_name = $name"
+        " union all select comment from duckdb_tables() where table_name = $name",
+        {"name": name},
+    ).fetchall()
+    return found[0][0] or "" if found else ""
+
+
+def is_database(path: Path) -> bool:
+    """Tell a DuckDB file from any other by its first bytes, whatever its name."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(12)[8:] == b"DUCK"
+
+
+def describe(connection: duckdb.DuckDBPyConnection, name: str) -> list[Column]:
     """Describe the columns of a view or table, in its order."""
     found = connection.execute(
         "select column_name, data_type, coalesce(comment, '') from duckdb_columns()"
@@ -101,23 +128,18 @@ def ask(connection: duckdb.DuckDBPyConnection, question: str) -> Answer:
     Raises:
         QueryError: an unknown name, faulty SQL, or anything but one plain question.
     """
-    name = question.strip()
-    is_named = _NAME.fullmatch(name) is not None
-    sql = f"from {closest_name(connection, name)}" if is_named else question
+    is_named = _NAME.fullmatch(question.strip()) is not None
+    name = closest_name(connection, question.strip()) if is_named else None
+    sql = f"from {name}" if name else question
     try:
         statements = connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type not in _ASKING:
             kinds = ", ".join(statement.type.name for statement in statements) or "nothing"
             raise QueryError(f"query: expected one SELECT statement, got {kinds}")
-        cursor = connection.execute(statements[0])
+        columns = connection.sql(statements[0]).columns
     except duckdb.Error as error:
         raise QueryError(f"query: {_on_one_line(error)}") from error
-    return Answer(
-        columns=tuple(column[0] for column in cursor.description),
-        types=tuple(str(column[1]) for column in cursor.description),
-        cursor=cursor,
-        is_named=is_named,
-    )
+    return Answer(columns=tuple(columns), connection=connection, statement=statements[0], name=name)
 
 
 def closest_name(connection: duckdb.DuckDBPyConnection, name: str) -> str:
@@ -131,7 +153,7 @@ def closest_name(connection: duckdb.DuckDBPyConnection, name: str) -> str:
         return known[name.lower()]
     near = difflib.get_close_matches(name.lower(), known)
     remedy = f"did you mean {' or '.join(near)}?" if near else "`energydb views` lists them"
-    raise QueryError(f'query: expected the name of a view or table, got "{name}"; {remedy}')
+    raise QueryError(f'expected the name of a view or table, got "{name}"; {remedy}')
 
 
 def _on_one_line(error: duckdb.Error) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from energydb.catalog import columns, reading
+from energydb.catalog import describe, reading
 from energydb.database import newest_revision
 from energydb.tables import Base
 from energydb.views import read_views
@@ -44,7 +44,7 @@ def check_database(path: Path) -> Iterator[Result]:
 def _tables(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     for table in Base.metadata.sorted_tables:
         expected = [column.name for column in table.columns]
-        got = [column.name for column in columns(connection, table.name)]
+        got = [column.name for column in describe(connection, table.name)]
         if expected != got:
             yield Result(f"table {table.name}", f"expected the columns {expected}, got {got}", False)
         else:
@@ -81,7 +81,10 @@ def _views(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
         except duckdb.Error as error:
             yield Result(f"view {view.name}", f"can't be read: {str(error).splitlines()[0]}", False)
             continue
-        if repeated:
+        bare = [column.name for column in describe(connection, view.name) if not column.comment]
+        if bare:
+            yield Result(f"view {view.name}", f"no comment on {', '.join(bare)}", False)
+        elif repeated:
             yield Result(f"view {view.name}", f"{repeated} keys ({key}) come more than once", False)
         elif view.name == "data_quality" and rows:
             yield Result("view data_quality", f"{rows} findings", False)

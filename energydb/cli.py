@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -24,22 +25,25 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _EXIT_CODES = {DataError: 1, UsageError: 2, MachineError: 3}
-_SUMMARY = ("task", "source", "data_version", "models", "runs")
+_SUMMARY = ("task", "source", "compiled", "models", "runs")
 
 app = typer.Typer(
     name="energydb",
     rich_markup_mode=None,
+    pretty_exceptions_enable=False,
     add_completion=False,
     help="""Published measurements of AI-inference energy as one SQL database file.
 
     \b
     Start here:
-      energydb load               build energy.duckdb from the documents that come with energydb
+      energydb load               build energy.duckdb from the documents shipped
       energydb query best_pick    the lowest-energy run per task, model and GPU
       energydb views              what else can be asked
-      duckdb -readonly energy.duckdb "from best_pick"     the same in the DuckDB shell
+
+    In the DuckDB shell: duckdb -readonly energy.duckdb "from best_pick"
 
     Every figure is GPU energy at steady state: a floor, without host, network, cooling and idle time.
+
     Exit codes: 0 done, 1 the data or the query is at fault, 2 the command line is, 3 the machine is.
     """,
 )
@@ -62,6 +66,14 @@ class Format(StrEnum):
     parquet = "parquet"
 
 
+_SUFFIXES = {
+    ".csv": Format.csv,
+    ".json": Format.json,
+    ".md": Format.markdown,
+    ".parquet": Format.parquet,
+}
+
+
 @app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
@@ -81,7 +93,7 @@ def load(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[PATH]...",
+            metavar="PATH",
             help="Documents, or folders searched for *.json; without any, those that come with energydb.",
         ),
     ] = None,
@@ -103,17 +115,20 @@ def load(
 
     report = load_documents(paths or [], database, strict=strict, track=_track)
     _show_report(report)
-    named = "" if database == DEFAULT_DATABASE else f" --database {database}"
+    # Under `uv run`, energydb lies in a virtual environment that the next command line doesn't know.
+    launcher = "uv run energydb" if "UV" in os.environ else "energydb"
+    named = "" if database == DEFAULT_DATABASE else f" --database {shlex.quote(str(database))}"
     _say(f"{database} is built. Ask it:")
-    _say(f"  energydb query best_pick{named}")
-    _say(f'  duckdb -readonly {database} "from best_pick"')
+    _say(f"  {launcher} query best_pick{named}")
+    _say(f"  {launcher} views")
+    _say(f'  duckdb -readonly {shlex.quote(str(database))} "from best_pick"   (pip install duckdb-cli)')
 
 
 @app.command()
 def check(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Documents, folders with documents, or a database."),
+        typer.Argument(metavar="PATH", help="Documents, folders with documents, or a database."),
     ] = None,
 ) -> None:
     """Check documents as load would, or check a database file.
@@ -125,10 +140,11 @@ def check(
       energydb check my-document.json
       energydb check energy.duckdb
     """
+    from energydb.catalog import is_database
     from energydb.check import check_database
     from energydb.load import check as check_documents
 
-    databases = [path for path in paths or [] if path.suffix in (".duckdb", ".db")]
+    databases = [path for path in paths or [] if is_database(path)]
     documents = [path for path in paths or [] if path not in databases]
     sound = True
     for database in databases:
@@ -145,15 +161,18 @@ def check(
 
 @app.command()
 def views(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A view: show its page.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A view or table: show its page.")
+    ] = None,
     database: Database = DEFAULT_DATABASE,
 ) -> None:
-    """List what can be asked, a line each; or show the page of one view.
+    """List what can be asked, a line each; or show one view's or table's page.
 
     \b
     Examples:
       energydb views
       energydb views best_pick
+      energydb views configuration
     """
     from energydb.views import read_views
 
@@ -162,17 +181,20 @@ def views(
         width = max(map(len, known))
         for view in sorted(known.values()):
             typer.echo(f"{view.name:<{width}}  {view.title}")
-        _say("A page each: energydb views NAME. An answer: energydb query NAME.")
+        _say("A page each: energydb views NAME. An answer: energydb query NAME. Tables have both too.")
         return
-    from energydb.catalog import closest_name, columns, reading
+    from energydb.catalog import closest_name, comment, describe, reading
 
     with reading(database) as connection:
         name = closest_name(connection, name)
-        described = columns(connection, name)
+        described = describe(connection, name)
+        said = comment(connection, name)
     if name in known:
         view = known[name]
         typer.echo(f"{name}: {view.grain}\nkey: {', '.join(view.key)}\nreads: {', '.join(view.reads)}\n")
         typer.echo(f"{_filled(view.description)}\n")
+    else:
+        typer.echo(f"{_filled(f'table {name}: {said}')}\n")
     for column in described:
         typer.echo(_filled(f"{column.name} ({column.type}): {column.comment}", hanging=True))
 
@@ -184,8 +206,13 @@ def query(
     ],
     database: Database = DEFAULT_DATABASE,
     format: Annotated[
-        Format, typer.Option("--format", help="Tables round to 7 digits; all others are exact and whole.")
-    ] = Format.table,
+        Format | None,
+        typer.Option(
+            "--format",
+            help="Tables round to 7 digits, all others are exact and whole. "
+            "By default as the output's name ends, else a table.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="Write to a file; parquet needs one.")
     ] = None,
@@ -197,11 +224,13 @@ def query(
     \b
     Examples:
       energydb query best_pick
-      energydb query "select model, gpu, min(median_itl_ms) from configuration_detail group by all"
-      energydb query concurrency_curve --format csv --output curves.csv
+      energydb query "select gpu, max(tokens_per_second) from best_pick group by gpu"
+      energydb query concurrency_curve --output curves.csv
     """
     from energydb.catalog import ask, reading
 
+    if format is None:
+        format = _SUFFIXES.get(output.suffix if output else "", Format.table)
     if format is Format.parquet and output is None:
         raise UsageError("query: --format parquet needs --output FILE")
     if output and output.exists() and database.exists() and output.samefile(database):
@@ -271,14 +300,12 @@ def _show_report(report: "Report") -> None:
     faults = finding_faults(report)
     for fault in faults:
         _say(f"energydb: {fault}")
-    _say(f"data_quality: {len(faults)} findings" if faults else "data_quality: no findings")
+    _say(f"data_quality: {len(faults) or 'no'} finding{'' if len(faults) == 1 else 's'}")
 
 
 def _terminal_width(stream: Any) -> int | None:
-    """Return the width to draw in: the terminal's, COLUMNS where it's set, and no limit in a pipe."""
-    if stream.isatty() or "COLUMNS" in os.environ:
-        return shutil.get_terminal_size().columns
-    return None
+    """Return the terminal's width; no limit where the stream goes to a file or a pipe."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def _lines(answer: "Answer", format: Format, width: int | None) -> Iterator[str]:
@@ -291,16 +318,17 @@ def _lines(answer: "Answer", format: Format, width: int | None) -> Iterator[str]
     elif format is Format.markdown:
         yield from markdown_lines(answer.columns, answer.rows())
     else:
-        drawing = draw_table(answer.columns, list(answer.rows()), width, may_leave_out=answer.is_named)
+        rows = list(answer.rows())
+        drawing = draw_table(answer.columns, rows, width, may_leave_out=answer.name is not None)
         yield drawing.text
+        if not rows:
+            _say("no rows")
+        if drawing.in_every_row:
+            same = "; ".join(f"{name} {said}" for name, said in drawing.in_every_row.items())
+            _say(_filled(f"in every row: {same}", hanging=True))
         if drawing.left_out:
-            _say(f"{len(drawing.left_out)} more columns ({_ends(drawing.left_out)}) need a wider terminal;")
-            _say("--format csv, json or markdown shows them all, `energydb views NAME` says what they are.")
-
-
-def _ends(names: Sequence[str]) -> str:
-    """Name a list by its first and last."""
-    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+            _say(_filled(f"left out for width: {', '.join(drawing.left_out)}", hanging=True))
+            _say(f"All: a wider terminal, or --format csv. What they are: energydb views {answer.name}")
 
 
 def _filled(text: str, *, hanging: bool = False) -> str:

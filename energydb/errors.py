@@ -41,6 +41,20 @@ class DocumentErrors(DataError):
         return tuple(str(error) for error in self.errors)
 
 
+class FindingsError(DocumentErrors):
+    """The data is well formed but can't be right, and that was to be refused."""
+
+    def __init__(self, errors: Sequence[DocumentError], target: Path) -> None:
+        super().__init__(errors)
+        self.target = target
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """One line a finding, then what became of the file."""
+        refused = f"{self.target}: not built, as strict refuses findings; what was there is unchanged"
+        return (*super().lines, refused)
+
+
 class QueryError(DataError):
     """A question that the database can't answer: unknown name, faulty SQL, not a plain query."""
 

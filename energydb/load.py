@@ -13,7 +13,7 @@ import energydb
 from energydb import tables
 from energydb.database import migrate, replacing, writing
 from energydb.document import read_document
-from energydb.errors import DataError, DocumentError, DocumentErrors, UsageError
+from energydb.errors import DataError, DocumentError, DocumentErrors, FindingsError, UsageError
 from energydb.normalise import disagreements, table_rows
 from energydb.paths import DATA
 from energydb.records import Document
@@ -55,7 +55,7 @@ def load(paths: Sequence[Path], target: Path, *, strict: bool, track: Track | No
     with replacing(target) as built:
         report = _build(documents, notes, built)
         if strict and report.findings.rows:
-            raise DocumentErrors(finding_faults(report))
+            raise FindingsError(finding_faults(report), target)
     return report
 
 

@@ -29,8 +29,10 @@ def disagreements(documents: Sequence[Document]) -> Iterator[DocumentError]:
     A head is held against the one that most documents of its release have.
     """
     heads: dict[object, Counter[Head]] = {}
+    first: dict[Head, Document] = {}
     for document in documents:
         heads.setdefault(document.head.release, Counter())[document.head] += 1
+        first.setdefault(document.head, document)
     holders: dict[tuple[object, str], Document] = {}
     for document in documents:
         usual = heads[document.head.release].most_common(1)[0][0]
@@ -40,7 +42,7 @@ def disagreements(documents: Sequence[Document]) -> Iterator[DocumentError]:
                 yield DocumentError(
                     document.path,
                     document.head_places.get(field, field),
-                    f'expected "{expected}" as in the other documents of this release, got "{got}"',
+                    f'expected "{expected}" as in {first[usual].path}, of the same release, got "{got}"',
                 )
         for model in document.models:
             holder = holders.setdefault((document.head.release, model.slug), document)

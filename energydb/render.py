@@ -18,12 +18,14 @@ from rich.text import Text
 _GAP = 2  # blanks between two columns
 _FEWEST_COLUMNS = 4  # identity and one figure: with less, rows are better shown upright
 _SIGNIFICANT_DIGITS = 7
+_SHORT = 40  # what says the same in every row is named beside the table, unless it is prose
 
 
 class Drawing(NamedTuple):
-    """A drawn table, and the names of the columns that were left out of it."""
+    """A drawn table; the columns that say the same in every row, with what they say; and those left out."""
 
     text: str
+    in_every_row: dict[str, str]
     left_out: tuple[str, ...]
 
 
@@ -32,33 +34,50 @@ def draw_table(
 ) -> Drawing:
     """Draw rows in at most `width` characters (None: any width); nothing in a cell is ever cut.
 
-    Where the columns don't fit, the last ones are left out if they may be, and otherwise each row is turned
-    upright, a line a column. Numbers are rounded to 7 significant digits.
+    Where the columns don't fit and some may be left out, first those go that say the same in every row,
+    then the last ones. Otherwise each row is turned upright, a line a column. Numbers are rounded to 7
+    significant digits.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [
         max(_header_width(name), *(cell_len(row[place]) for row in cells), 1)
         for place, name in enumerate(columns)
     ]
-    fitting = _count_fitting(widths, width)
-    if fitting < len(columns) and (not may_leave_out or fitting < _FEWEST_COLUMNS):
-        return Drawing(_upright(columns, cells), ())
-    numeric = [_is_numeric(row[place] for row in rows) for place in range(fitting)]
+    shown = list(range(len(columns)))
+    in_every_row: dict[str, str] = {}
+    if may_leave_out and _count_fitting(widths, width) < len(columns):
+        same = [place for place in shown if len(rows) > 1 and len({row[place] for row in cells}) == 1]
+        in_every_row = {columns[place]: cells[0][place] for place in same if widths[place] <= _SHORT}
+        shown = [place for place in shown if columns[place] not in in_every_row]
+    fitting = shown[: _count_fitting([widths[place] for place in shown], width)]
+    if len(fitting) < len(shown) and (not may_leave_out or len(fitting) < _FEWEST_COLUMNS):
+        return Drawing(_upright(columns, cells), {}, ())
+    text = _aligned(
+        [_wrapped(columns[place], widths[place]) for place in fitting],
+        [[row[place] for place in fitting] for row in cells],
+        [widths[place] for place in fitting],
+        [_is_numeric(row[place] for row in rows) for place in fitting],
+    )
+    return Drawing(text, in_every_row, tuple(columns[place] for place in shown[len(fitting) :]))
+
+
+def _aligned(
+    headers: Sequence[str], cells: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool]
+) -> str:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for name, column_width, right in zip(columns, widths, numeric, strict=False):
+    for header, width, is_right in zip(headers, widths, right, strict=True):
         table.add_column(
-            Text(_wrapped(name, column_width)),
-            justify="right" if right else "left",
+            Text(header),
+            justify="right" if is_right else "left",
             vertical="bottom",
             no_wrap=True,
-            width=column_width,
+            width=width,
         )
     for row in cells:
-        table.add_row(*(Text(cell) for cell in row[:fitting]))
+        table.add_row(*map(Text, row))
     buffer = StringIO()
     Console(file=buffer, width=sum(widths) + 2 * _GAP * len(widths), color_system=None).print(table)
-    lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
-    return Drawing("\n".join(lines) + "\n", tuple(columns[fitting:]))
+    return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
@@ -152,6 +171,8 @@ def _count_fitting(widths: Sequence[int], width: int | None) -> int:
 
 
 def _upright(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    if not cells:
+        return "".join(f"{printable(name)}\n" for name in columns)
     label_width = max(cell_len(printable(name)) for name in columns)
     return "\n".join(
         "".join(
@@ -178,4 +199,4 @@ def _markdown(value: object) -> str:
     if value is None:
         return ""
     text = printable(str(value).replace("\n", " "))
-    return "".join(f"\\{char}" if char in "\\|`*_[]<>" else char for char in text)
+    return "".join(f"\\{char}" if char in "\\|`*[]<>" else char for char in text)

@@ -130,7 +130,7 @@ class Release(Base):
     configurations_note: Mapped[str | None] = mapped_column(
         comment="How many runs the source published, in its own words."
     )
-    caveat: Mapped[str] = mapped_column(comment="What the figures don't say, in the publisher's words.")
+    caveat: Mapped[str] = mapped_column(comment="What the figures don't say, in the document's words.")
     boundary: Mapped[str] = mapped_column(
         comment="What the energy counts: gpu_only leaves out host, network, cooling and idle time."
     )

@@ -22,6 +22,7 @@ run_count as (
 select
     release.task,
     source.name as source,
+    release.compiled,
     release.data_version,
     coalesce(document_count.documents, 0) as documents,
     coalesce(model_count.models, 0) as models,
@@ -31,7 +32,6 @@ select
     release.licence,
     release.version,
     release.released,
-    release.compiled,
     release.retrieved,
     release.format,
     build.energydb_version,

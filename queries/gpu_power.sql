@@ -13,14 +13,14 @@ select
     configuration_detail.gpu,
     configuration_detail.num_gpus,
     configuration_detail.max_num_seqs,
-    configuration_detail.repeat,
     configuration_detail.gpu_power_watts_total,
     configuration_detail.gpu_power_watts_each,
-    gpu.rated_watts,
     configuration_detail.gpu_power_watts_each / gpu.rated_watts as share_of_rated_watts,
+    gpu.rated_watts,
     configuration_detail.tokens_per_second,
     configuration_detail.wh_per_million_output_tokens,
     configuration_detail.precision,
+    configuration_detail.repeat,
     gpu.facts_source,
     configuration_detail.configuration_key,
     configuration_detail.source,
@@ -32,5 +32,5 @@ join gpu on gpu.name = configuration_detail.gpu
 where configuration_detail.is_current
 order by task, model, gpu, num_gpus, max_num_seqs, repeat, configuration_key;
 
-comment on view gpu_power is 'Measured GPU power of each current run, against the rated power.';
+comment on view gpu_power is 'GPU power of each current run, against the rated power.';
 comment on column gpu_power.share_of_rated_watts is 'gpu_power_watts_each / rated_watts, derived; NULL where the rated power is not known.';

@@ -3,11 +3,15 @@
 `uv run python -m tests.readme` runs the commands and writes their outputs into the page.
 """
 
+import contextlib
+import fcntl
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,19 +35,31 @@ def blocks() -> list[Block]:
 
 
 def run(command: str, folder: Path, *programs: Path) -> str:
-    """Run a command in 80 columns, its programs found beside `programs`: stdout and stderr as they come."""
+    """Run a command in a terminal of 80 columns, its programs found beside `programs`: what it shows."""
     path = os.pathsep.join([*(str(program.parent) for program in programs), os.environ["PATH"]])
-    done = subprocess.run(
+    inner, outer = os.openpty()
+    fcntl.ioctl(outer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    hidden = ("COLUMNS", "ENERGYDB_DATABASE", "UV")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden} | {"PATH": path}
+    if "uv run " in command:
+        environment["UV"] = "uv"
+    with subprocess.Popen(
         command.removeprefix("pip install uv && ").removeprefix("uv run "),
         shell=True,
         cwd=folder,
-        env={**os.environ, "PATH": path, "COLUMNS": "80"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=outer,
+        stderr=outer,
+    ) as process:
+        os.close(outer)
+        shown = b""
+        with contextlib.suppress(OSError):  # Linux ends a terminal that nobody holds any more with EIO
+            while piece := os.read(inner, 65536):
+                shown += piece
+        os.close(inner)
+    assert process.returncode == 0, shown.decode()
+    return shown.decode().replace("\r\n", "\n")
 
 
 def prepare(folder: Path) -> None:

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from energydb.catalog import ask, closest_name, columns, names, reading
+from energydb.catalog import ask, closest_name, describe, names, reading
 from energydb.errors import DataError, QueryError, UsageError
 
 
@@ -126,7 +126,7 @@ def test_names_lists_views_before_tables(asked):
 
 
 def test_columns_carry_their_comments(asked):
-    described = {column.name: column for column in columns(asked, "best_pick")}
+    described = {column.name: column for column in describe(asked, "best_pick")}
 
     assert described["median_itl_ms"] == ("median_itl_ms", "DOUBLE", "Median inter-token latency, ms.")
 

@@ -13,6 +13,9 @@ import pytest
 
 import energydb as package
 from tests.documents import SCOUT, document, run, write
+from tests.readme import run as run_in_terminal
+
+PYTHON = Path(sys.executable)
 
 
 def test_load_says_what_it_holds_and_what_to_type_next(energydb, tmp_path):
@@ -26,7 +29,8 @@ def test_load_says_what_it_holds_and_what_to_type_next(energydb, tmp_path):
         "data_quality: no findings",
         "energy.duckdb is built. Ask it:",
         "  energydb query best_pick",
-        '  duckdb -readonly energy.duckdb "from best_pick"',
+        "  energydb views",
+        '  duckdb -readonly energy.duckdb "from best_pick"   (pip install duckdb-cli)',
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["energy.duckdb"]
 
@@ -60,6 +64,9 @@ def test_findings_are_said_and_counted(energydb, tmp_path):
     assert (loaded.returncode, strict.returncode, checked.returncode) == (0, 1, 1)
     assert "energydb: odd.json: small/H100/1/16 (repeat 2): repeat: expected 1 to 1" in loaded.stderr
     assert "data_quality: 2 findings" in loaded.stderr
+    assert strict.stderr.endswith(
+        "energydb: energy.duckdb: not built, as strict refuses findings; what was there is unchanged\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,9 +112,13 @@ def test_every_format_gives_the_same_figures(energydb, seed_database, tmp_path):
     assert "| B200 | 0.1886745 |" in ask("--format", "markdown").stdout
     assert "B200  0.1886745" in ask().stdout
     for format in ("csv", "json", "parquet"):
-        done = ask("--format", format, "--output", f"out.{format}")
-        assert (done.returncode, done.stdout) == (0, "")
+        done = ask("--output", f"out.{format}")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         assert duckdb.sql(f"from '{tmp_path}/out.{format}'").fetchall() == expected
+    assert ask("--output", "out.md").returncode == 0
+    assert (tmp_path / "out.md").read_text() == ask("--format", "markdown").stdout
+    assert ask("--output", "out.txt").returncode == 0
+    assert (tmp_path / "out.txt").read_text() == ask().stdout
     assert ask("--format", "parquet").returncode == 2
 
 
@@ -139,21 +150,42 @@ def test_a_failed_query_leaves_the_output_as_it_was(energydb, seed_database, tmp
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
 
 
-def test_the_figure_is_seen_in_80_columns(energydb, seed_database):
-    """A named view leaves its last columns out and says so; SQL turns its rows upright."""
-    named = energydb("query", "best_pick", "--database", seed_database, COLUMNS="80")
-    asked = energydb("query", "select * from best_pick", "--database", seed_database, COLUMNS="80")
+def test_the_figure_is_seen_in_80_columns(seed_database, tmp_path):
+    """A named view leaves out what is the same in every row, then its last columns, and says so."""
+    shown = run_in_terminal(f"energydb query best_pick --database {seed_database}", tmp_path, PYTHON)
 
-    assert max(map(len, named.stdout.splitlines())) <= 80
-    assert "52.41" in named.stdout
-    assert "columns (precision to licence) need a wider terminal" in named.stderr
-    assert "wh_per_million_output_tokens  52.41\n" in asked.stdout
-    assert asked.stdout.count("licence ") == 3
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "  52.41 " in shown
+    assert "\nin every row: task lm-arena-chat; precision BF16;" in shown
+    assert "\nleft out for width: p95_itl_ms, " in shown
+
+
+def test_rows_of_sql_turn_upright_in_80_columns(seed_database, tmp_path):
+    """Every figure that was asked for is shown."""
+    shown = run_in_terminal(
+        f"energydb query 'select * from best_pick' --database {seed_database}", tmp_path, PYTHON
+    )
+
+    assert "wh_per_million_output_tokens  52.41\n" in shown
+    assert shown.count("\nlicence ") == 3
+
+
+def test_an_empty_answer_says_so(seed_database, energydb, tmp_path):
+    """No rows is an answer too."""
+    named = energydb("query", "data_quality", "--database", seed_database)
+    upright = run_in_terminal(
+        f"energydb query 'select * from data_quality' --database {seed_database}", tmp_path, PYTHON
+    )
+
+    assert {"task", "model", "gpu"} <= set(named.stdout.split())
+    assert named.stderr == "no rows\n"
+    assert upright.startswith("task\nmodel\ngpu\n")
+    assert upright.endswith("no rows\n")
 
 
 def test_a_pipe_gets_every_column(energydb, seed_database):
     """Where nobody looks, nothing is left out."""
-    done = energydb("query", "best_pick", "--database", seed_database)
+    done = energydb("query", "best_pick", "--database", seed_database, COLUMNS="80")
 
     assert done.stderr == ""
     assert done.stdout.count("Apache-2.0") == 3
@@ -189,6 +221,7 @@ def test_views_shows_a_page(energydb, seed_database):
 
     assert page.startswith("best_pick: one row per task, model and GPU\nkey: task, model, gpu, boundary\n")
     assert "median_itl_ms (DOUBLE): Median inter-token latency, ms." in page
+    assert table.startswith("table gpu: A GPU model, with what its vendor states;")
     assert "rated_watts (DOUBLE): Rated power of one GPU, W (vendor)." in table
     assert energydb("views", "best_pik", "--database", seed_database).returncode == 1
 
@@ -201,6 +234,7 @@ def test_check_of_a_database(energydb, tmp_path):
         connection.execute("drop view best_pick")
         connection.execute("update configuration set p90_itl_ms = 1 where configuration_key = 1")
         connection.execute("alter table build add column mine integer")
+        connection.execute("comment on column gpu_power.gpu is null")
     broken = energydb("check", "energy.duckdb")
 
     assert whole.returncode == 0
@@ -212,7 +246,15 @@ def test_check_of_a_database(energydb, tmp_path):
         "FAULT  table build",
         "FAULT  view best_pick",
         "FAULT  view data_quality",
+        "FAULT  view gpu_power",
     ]
+
+
+def test_check_tells_a_database_by_its_bytes(energydb, tmp_path):
+    """Not by its name; and a name in the way of a database is no document."""
+    energydb("load", "--database", "backup.json")
+
+    assert energydb("check", "backup.json").stdout.startswith("ok     backup.json: schema: 0001\n")
 
 
 def test_check_of_documents_writes_nothing(energydb, tmp_path):

@@ -131,5 +131,5 @@ def test_the_wheel_works_in_an_empty_folder(tmp_path):
     empty.mkdir()
     command = f"{shlex.quote(str(python.with_name('energydb')))} load"
 
-    assert run(command, empty) == blocks()[0].output
+    assert run(command, empty) == blocks()[0].output.replace("uv run ", "")
     assert [path.name for path in empty.iterdir()] == ["energy.duckdb"]

@@ -31,10 +31,23 @@ def test_a_table_that_fits():
     assert drawing.left_out == ()
 
 
+def test_columns_that_say_the_same_go_first():
+    """They are named beside the table, unless they are prose."""
+    columns = ("a", "b", "c", "d", "e", "f")
+    rows = [(["same" * 2, *("x" * 5 for _ in range(4)), "y" * 41]), (["same" * 2, *"zzzz", "y" * 41])]
+    drawing = draw_table(columns, rows, 30, may_leave_out=True)
+
+    assert drawing.in_every_row == {"a": "samesame"}
+    assert drawing.left_out == ("f",)
+    assert drawing.text.split()[:4] == ["b", "c", "d", "e"]
+
+
 def test_columns_that_do_not_fit_are_named():
     """What is left out of a named view is said, so that it can be asked for."""
     columns = ("a", "b", "c", "d", "e", "f")
     drawing = draw_table(columns, [(["x" * 5] * 6)], 35, may_leave_out=True)
+
+    assert drawing.in_every_row == {}
 
     assert drawing.left_out == ("f",)
     assert max(map(len, drawing.text.splitlines())) <= 35
@@ -52,6 +65,7 @@ def test_rows_turn_upright_where_too_little_would_be_seen(may_leave_out):
 
 def test_an_empty_answer_still_shows_its_columns():
     assert draw_table(("model", "gpu"), [], 80, may_leave_out=True).text.split()[:2] == ["model", "gpu"]
+    assert draw_table(("model", "gpu"), [], 5, may_leave_out=False).text == "model\ngpu\n"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +136,7 @@ def test_json_has_no_nan():
 def test_markdown_keeps_its_columns():
     """A bar or a line's end in a text would break the table."""
     assert list(markdown_lines(("model", "max_num_seqs"), [("a|b\n<i>", None)])) == [
-        "| model | max\\_num\\_seqs |\n",
+        "| model | max_num_seqs |\n",
         "| --- | --- |\n",
         "| a\\|b \\<i\\> |  |\n",
     ]

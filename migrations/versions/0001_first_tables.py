@@ -123,7 +123,7 @@ def upgrade() -> None:
             "caveat",
             sa.String(),
             nullable=False,
-            comment="What the figures don't say, in the publisher's words.",
+            comment="What the figures don't say, in the document's words.",
         ),
         sa.Column(
             "boundary",

@@ -71,9 +71,7 @@ def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         raise UsageError(f"{path}: no such file; `energydb load` builds one")
     with tempfile.TemporaryDirectory(prefix="energydb-") as spill:
         try:
-            connection = duckdb.connect(
-                str(path), read_only=True, config={**_CONFIG, "temp_directory": spill}
-            )
+            connection = duckdb.connect(str(path), read_only=True, config={**_CONFIG, "temp_directory": spill})
         except duckdb.Error as error:
             if "Could not set lock" in str(error):
                 raise LockedError(path, str(error)) from error

@@ -98,9 +98,7 @@ def load(
         ),
     ] = None,
     database: Database = DEFAULT_DATABASE,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse documents with data_quality findings.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse documents with data_quality findings.")] = False,
 ) -> None:
     """Build the database anew from documents, whole or not at all.
 
@@ -161,9 +159,7 @@ def check(
 
 @app.command()
 def views(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A view or table: show its page.")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A view or table: show its page.")] = None,
     database: Database = DEFAULT_DATABASE,
 ) -> None:
     """List what can be asked, a line each; or show one view's or table's page.

@@ -4,7 +4,6 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,7 +79,7 @@ def newest_revision() -> str:
 def create_views_at_head(connection: Connection) -> None:
     """Create the views if the schema is the newest: they read no other."""
     if MigrationContext.configure(connection).get_current_revision() == newest_revision():
-        views.create_views(connection.exec_driver_sql, column_comments())
+        views.create_views(connection.exec_driver_sql, _table_comments())
 
 
 def drop_views(connection: Connection) -> None:
@@ -88,13 +87,12 @@ def drop_views(connection: Connection) -> None:
     views.drop_views(connection.exec_driver_sql)
 
 
-def column_comments() -> dict[str, str]:
-    """Return each column name's comment in the tables, without the names that mean different things."""
-    comments: dict[str, set[str]] = defaultdict(set)
-    for table in Base.metadata.sorted_tables:
-        for column in table.columns:
-            comments[column.name].add(column.comment or "")
-    return {name: found.pop() for name, found in comments.items() if len(found) == 1}
+def _table_comments() -> dict[str, dict[str, str]]:
+    """Return what the tables say of their columns: by table, then column."""
+    return {
+        table.name: {column.name: column.comment or "" for column in table.columns}
+        for table in Base.metadata.sorted_tables
+    }
 
 
 @contextlib.contextmanager

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from energydb.errors import DocumentError, DocumentErrors
-from energydb.records import Document, Head, Model, Run
-from energydb.strict_json import decode, read_bytes, shown
+from energydb.records import Document, File, Head, Model, Run
+from energydb.strict_json import Count, Positive, Text, decode, read_bytes, shown
 
 FORMAT = "model_document"
 
@@ -22,10 +22,6 @@ KNOWN = {
     "$.unit": "Wh per million output tokens",
     "$.boundary": "gpu_only",
 }
-
-Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-Positive = Annotated[float, Meta(gt=0)]
-Text = Annotated[str, Meta(min_length=1)]
 
 # A field that came late to the format: None where it is absent, while a null is refused like any other
 # wrong type, since msgspec doesn't hold a default against the declared type.
@@ -98,13 +94,8 @@ class _ModelDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _DECODER = msgspec.json.Decoder(_ModelDocument)
-_LATE_FIELDS = ("avg_running_batch", "p95_itl_ms", "row_id", "repeat")
-_EARLY_FIELD_COUNT = len(_Configuration.__struct_fields__) - len(_LATE_FIELDS)
-_HEAD_FIELD_COUNT = len(_ModelDocument.__struct_fields__) + len(_Source.__struct_fields__)
 _SAME_NAME_IN_SOURCE = tuple(
-    field
-    for field in _Source.__struct_fields__
-    if field in Head.__struct_fields__ and field != "licence_evidence"
+    field for field in _Source.__struct_fields__ if field in Head.__struct_fields__ and field != "licence_evidence"
 )
 
 # Where a field of the head stands in a document, to name it when two documents disagree.
@@ -124,15 +115,14 @@ def read_document(path: Path) -> Document:
         MachineError: the file can't be read.
     """
     data = read_bytes(path)
-    document = decode(path, data, _DECODER, _count_fields)
+    document = decode(path, data, _DECODER)
     runs = tuple(_with_late_fields(document))
     faults = [*_head_faults(path, document), *_run_faults(path, document, runs)]
     if faults:
         raise DocumentErrors(faults)
     return Document(
         path=str(path),
-        file_name=path.name,
-        sha256=hashlib.sha256(data).hexdigest(),
+        files=(File(path.name, hashlib.sha256(data).hexdigest()),),
         head=_head(document),
         head_places=HEAD_PLACES,
         models=(
@@ -148,13 +138,6 @@ def read_document(path: Path) -> Document:
             ),
         ),
     )
-
-
-def _count_fields(document: _ModelDocument) -> int:
-    """Count the keys that the document must hold if none came twice."""
-    runs = (*document.configurations, *document.best.values())
-    late = sum(getattr(run, field) is not None for run in runs for field in _LATE_FIELDS)
-    return _HEAD_FIELD_COUNT + len(document.best) + len(runs) * _EARLY_FIELD_COUNT + late
 
 
 # --- Faults of rule: each field is well formed, and together they can't be stored -----------------------

@@ -1,7 +1,7 @@
 """Rebuilds the database: reads and checks every document, builds a new file, and publishes it whole."""
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -14,6 +14,7 @@ from energydb import tables
 from energydb.database import migrate, replacing, writing
 from energydb.document import read_document
 from energydb.errors import DataError, DocumentError, DocumentErrors, FindingsError, UsageError
+from energydb.leaderboard import is_leaderboard, read_leaderboard
 from energydb.normalise import disagreements, table_rows
 from energydb.paths import DATA
 from energydb.records import Document
@@ -76,39 +77,37 @@ def finding_faults(report: Report) -> list[DocumentError]:
     faults = []
     for row in report.findings.rows:
         finding = dict(zip(report.findings.columns, row, strict=True))
-        place = finding["row_id"] or finding["gpu"] or finding["model"]
+        run = finding["run_key"] and f"{finding['model']}: {finding['kind']} run {finding['run_key']}"
+        place = finding["row_id"] or run or finding["gpu"] or finding["model"]
         if finding["repeat"] is not None and finding["repeat"] > 1:
             place += f" (repeat {finding['repeat']})"
         tolerance = "" if finding["tolerance"] is None else f" (within {finding['tolerance']:g})"
-        problem = (
-            f"{finding['check_name']}: expected {finding['expected']}{tolerance}, got {finding['found']}"
-        )
+        problem = f"{finding['check_name']}: expected {finding['expected']}{tolerance}, got {finding['found']}"
         faults.append(DocumentError(finding["document"], place, problem))
     return faults
 
 
-def read_documents(
-    paths: Sequence[Path], track: Track | None = None
-) -> tuple[list[Document], tuple[str, ...]]:
+def read_documents(paths: Sequence[Path], track: Track | None = None) -> tuple[list[Document], tuple[str, ...]]:
     """Read every document once, and say which came twice.
 
     Raises:
         DocumentErrors: every faulty document, each with its first fault of form or all its faults of rule.
         UsageError: a path doesn't exist.
     """
-    files = _find_files(paths or [DATA])
+    found = _find(paths or [DATA])
     faults: list[DocumentError] = []
-    documents: dict[str, Document] = {}
+    documents: dict[object, Document] = {}
     notes = []
-    for file in track(files, what="Reading") if track else files:
+    for path in track(found, what="Reading") if track else found:
         try:
-            document = read_document(file)
+            read = read_leaderboard(path) if path.is_dir() else [read_document(path)]
         except DocumentErrors as error:
             faults += error.errors
             continue
-        first = documents.setdefault(document.sha256, document)
-        if first is not document:
-            notes.append(f"{file}: the same bytes as {first.path}, loaded once")
+        for document in read:
+            first = documents.setdefault(tuple(file.sha256 for file in document.files), document)
+            if first is not document:
+                notes.append(f"{document.path}: the same bytes as {first.path}, loaded once")
     if not faults:
         faults += disagreements(list(documents.values()))
     if faults:
@@ -116,25 +115,35 @@ def read_documents(
     return list(documents.values()), tuple(notes)
 
 
-def _find_files(paths: Sequence[Path]) -> list[Path]:
-    """Search folders for `*.json`, through all their folders but hidden ones; each file once, by path."""
-    files: dict[Path, Path] = {}
+def _find(paths: Sequence[Path]) -> list[Path]:
+    """Find documents and folders of the leaderboard's data: each once, in the order of their paths."""
+    found: dict[Path, Path] = {}
     for path in paths:
         if path.is_dir():
-            found = sorted(
-                file
-                for file in path.rglob("*.json")
-                if not any(part.startswith(".") for part in file.relative_to(path).parts)
-            )
-            if not found:
+            within = list(_search(path))
+            if not within:
                 raise DataError(f"{path}: expected a folder with documents (*.json), got none")
         elif path.exists():
-            found = [path]
+            within = [path]
         else:
             raise UsageError(f"{path}: no such file or folder")
-        for file in found:
-            files.setdefault(file.resolve(), file)
-    return sorted(files.values())
+        for file in within:
+            found.setdefault(file.resolve(), file)
+    return sorted(found.values())
+
+
+def _search(folder: Path) -> Iterator[Path]:
+    """Search a folder for `*.json`, through all its folders but hidden ones; the leaderboard's is one piece."""
+    if is_leaderboard(folder):
+        yield folder
+        return
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _search(path)
+        elif path.suffix == ".json":
+            yield path
 
 
 def _build(documents: Sequence[Document], notes: tuple[str, ...], path: Path) -> Report:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
@@ -12,7 +13,7 @@ import sqlalchemy
 from energydb import tables
 from energydb.errors import DocumentError
 from energydb.gpus import VENDOR_FACTS
-from energydb.records import Document, Head, Model, Run
+from energydb.records import AnyRun, Document, Head, ImageRun, Model, Run, VideoRun
 
 _ARROW_TYPES: dict[type[sqlalchemy.types.TypeEngine[Any]], pa.DataType] = {
     sqlalchemy.Boolean: pa.bool_(),
@@ -65,10 +66,10 @@ def table_rows(documents: Sequence[Document]) -> Iterator[tuple[type[tables.Base
     sources = sorted({(head.name, head.publisher, head.url) for head in heads})
     source_keys = {source: key for key, source in enumerate(sources, 1)}
     documents = sorted(documents, key=lambda document: (release_keys[document.head], _slugs(document)))
+    files = [(document, file) for document in documents for file in document.files]
+    document_keys = {(document.head, file): key for key, (document, file) in enumerate(files, 1)}
     models = [
-        (document_key, document, model)
-        for document_key, document in enumerate(documents, 1)
-        for model in sorted(document.models, key=attrgetter("slug"))
+        (document, model) for document in documents for model in sorted(document.models, key=attrgetter("slug"))
     ]
 
     yield _rows(tables.Source, [(key, *source) for source, key in source_keys.items()])
@@ -95,10 +96,7 @@ def table_rows(documents: Sequence[Document]) -> Iterator[tuple[type[tables.Base
     )
     yield _rows(
         tables.Document,
-        [
-            (key, release_keys[document.head], document.file_name, document.sha256)
-            for key, document in enumerate(documents, 1)
-        ],
+        [(key, release_keys[document.head], file.name, file.sha256) for key, (document, file) in enumerate(files, 1)],
     )
     yield _rows(
         tables.Model,
@@ -107,39 +105,63 @@ def table_rows(documents: Sequence[Document]) -> Iterator[tuple[type[tables.Base
                 model,
                 tables.Model,
                 model_key=key,
-                document_key=document_key,
+                document_key=document_keys[document.head, document.files[0]],
                 release_key=release_keys[document.head],
             )
-            for key, (document_key, document, model) in enumerate(models, 1)
+            for key, (document, model) in enumerate(models, 1)
         ],
     )
-    gpus = sorted({run.gpu for _, _, model in models for run in model.runs})
+    gpus = sorted({run.gpu for _, model in models for run in model.runs})
     yield _rows(tables.Gpu, [(gpu, *VENDOR_FACTS.get(gpu, (None, None, None))) for gpu in gpus])
-    yield from _runs_and_picks([model for _, _, model in models])
+    for kind, (table, key_name) in _RUN_TABLES.items():
+        of_kind = [(key, model) for key, (_, model) in enumerate(models, 1) if model.runs and _kind(model) is kind]
+        yield from _run_rows(kind, table, key_name, of_kind)
 
 
-def _runs_and_picks(models: Sequence[Model]) -> Iterator[tuple[type[tables.Base], pa.Table]]:
-    model_keys: list[int] = []
-    runs: list[Run] = []
-    picks: list[tuple[int, str, int]] = []
-    for model_key, model in enumerate(models, 1):
-        first_key = len(runs) + 1
-        picks += [(model_key, gpu, first_key + place) for gpu, place in sorted(model.picks.items())]
-        model_keys += [model_key] * len(model.runs)
-        runs += model.runs
-    columns: dict[str, Any] = dict(
-        zip(Run.__struct_fields__, zip(*map(_run_values, runs), strict=True), strict=True)
-    )
-    columns |= {"configuration_key": range(1, len(runs) + 1), "model_key": model_keys}
-    schema = _schema(tables.Configuration)
-    yield (
-        tables.Configuration,
-        pa.table([pa.array(columns[field.name], field.type) for field in schema], schema=schema),
-    )
-    yield _rows(tables.PublishedPick, picks)
+_RUN_TABLES: dict[type[AnyRun], tuple[type[tables.Base], str]] = {
+    Run: (tables.Configuration, "configuration_key"),
+    ImageRun: (tables.ImageConfiguration, "image_configuration_key"),
+    VideoRun: (tables.VideoConfiguration, "video_configuration_key"),
+}
 
 
-_run_values = attrgetter(*Run.__struct_fields__)
+def _kind(model: Model) -> type[AnyRun]:
+    """Return the kind of a model's runs."""
+    return next(kind for kind in _RUN_TABLES if isinstance(model.runs[0], kind))
+
+
+def _run_rows(
+    kind: type[AnyRun], table: type[tables.Base], key_name: str, models: Sequence[tuple[int, Model]]
+) -> Iterator[tuple[type[tables.Base], pa.Table]]:
+    """Yield the runs of one kind, then what goes with them: picks and output lengths."""
+    runs = [run for _, model in models for run in model.runs]
+    fields = kind.__struct_fields__
+    values = zip(*map(attrgetter(*fields), runs), strict=True) if runs else [()] * len(fields)
+    columns: dict[str, Any] = dict(zip(fields, values, strict=True))
+    columns[key_name] = range(1, len(runs) + 1)
+    columns["model_key"] = [key for key, model in models for _ in model.runs]
+    columns["parallel_notes"] = [
+        note for _, model in models for note in model.parallel_notes or (None,) * len(model.runs)
+    ]
+    schema = _schema(table)
+    arrays = [pa.array(columns[field.name], field.type) for field in schema]
+    yield table, pa.table(arrays, schema=schema)
+
+    if kind is Run:
+        picks: list[tuple[int, str, int]] = []
+        bins: list[tuple[int, int, float, float, int]] = []
+        first_key = 1
+        for model_key, model in models:
+            picks += [(model_key, gpu, first_key + place) for gpu, place in sorted(model.picks.items())]
+            for key, lengths in enumerate(model.output_lengths, first_key):
+                edges = pairwise(lengths.edges)
+                bins += [
+                    (key, place, low, high, count)
+                    for place, ((low, high), count) in enumerate(zip(edges, lengths.counts, strict=True), 1)
+                ]
+            first_key += len(model.runs)
+        yield _rows(tables.PublishedPick, picks)
+        yield _rows(tables.OutputLengthBin, bins)
 
 
 def _release_order(head: Head) -> tuple[Any, ...]:

@@ -51,7 +51,10 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """One measured run of a text model (units in the names); None only where a field came late."""
+    """One measured run of a text model (units in the names).
+
+    None where a format's publisher allows it: fields that came late, no cap on sequences, no notes.
+    """
 
     gpu: str
     num_gpus: int
@@ -59,7 +62,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     data_parallel: int
     expert_parallel: int
     precision: str
-    max_num_seqs: int
+    max_num_seqs: int | None
     avg_requests_in_flight: float
     wh_per_million_output_tokens: float
     joules_per_output_token: float
@@ -76,10 +79,56 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     repeat: int
 
 
+class DiffusionRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What runs of image and of video models have in common (units in the names)."""
+
+    gpu: str
+    num_gpus: int
+    ulysses_degree: int
+    ring_degree: int
+    precision: str
+    batch_size: int
+    inference_steps: int
+    batch_latency_s: float
+    gpu_power_watts_total: float
+    repeat: int
+
+
+class ImageRun(DiffusionRun, frozen=True, kw_only=True):
+    """One measured run of a model that makes images."""
+
+    image_height: int
+    image_width: int
+    joules_per_image: float
+    images_per_second: float
+
+
+class VideoRun(DiffusionRun, frozen=True, kw_only=True):
+    """One measured run of a model that makes videos; None where the publisher doesn't say."""
+
+    video_height: int
+    video_width: int
+    num_frames: int | None
+    fps: float | None
+    joules_per_video: float
+    videos_per_second: float
+
+
+AnyRun = Run | ImageRun | VideoRun
+
+
+class OutputLengths(msgspec.Struct, frozen=True):
+    """How many requests of one run gave outputs of which length: `edges` in tokens, one more than `counts`."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
 class Model(msgspec.Struct, frozen=True, kw_only=True):
     """A model as one document describes it, its runs in document order, and what it calls best.
 
-    `picks` maps a GPU to the place of the published pick in `runs`.
+    All runs are of one kind, the task's. `picks` maps a GPU to the place of the published pick in `runs`.
+    `parallel_notes` and `output_lengths` go with the runs one by one, and are empty where the format holds none.
     """
 
     slug: str
@@ -87,20 +136,29 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     model_id: str
     params_b: float
     active_params_b: float
-    architecture: str
-    runs: tuple[Run, ...]
-    picks: dict[str, int]
+    architecture: str | None
+    runs: tuple[AnyRun, ...]
+    picks: dict[str, int] = {}
+    parallel_notes: tuple[str | None, ...] = ()
+    output_lengths: tuple[OutputLengths, ...] = ()
+
+
+class File(msgspec.Struct, frozen=True):
+    """One file that was read: its base name and the SHA-256 of its bytes, in hexadecimal."""
+
+    name: str
+    sha256: str
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """One file that was read: where it lay, the SHA-256 of its bytes, its head and its models.
+    """What was read in one piece: where it lay, its files, its head and its models.
 
-    `head_places` says where in the file each field of the head stands.
+    The first of `files` is the one that holds the models. `head_places` says where in it each field of the
+    head stands.
     """
 
     path: str
-    file_name: str
-    sha256: str
+    files: tuple[File, ...]
     head: Head
     models: tuple[Model, ...]
     head_places: Mapping[str, str]

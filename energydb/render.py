@@ -40,8 +40,7 @@ def draw_table(
     """
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [
-        max(_header_width(name), *(cell_len(row[place]) for row in cells), 1)
-        for place, name in enumerate(columns)
+        max(_header_width(name), *(cell_len(row[place]) for row in cells), 1) for place, name in enumerate(columns)
     ]
     shown = list(range(len(columns)))
     in_every_row: dict[str, str] = {}
@@ -111,9 +110,7 @@ def markdown_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Ite
 
 def printable(text: str) -> str:
     """Show control and direction characters as escapes, so that no text can move the cursor or lie."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
-    )
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def _cell(value: object) -> str:
@@ -175,9 +172,7 @@ def _upright(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
         return "".join(f"{printable(name)}\n" for name in columns)
     label_width = max(cell_len(printable(name)) for name in columns)
     return "\n".join(
-        "".join(
-            f"{printable(name):<{label_width}}  {cell}\n" for name, cell in zip(columns, row, strict=True)
-        )
+        "".join(f"{printable(name):<{label_width}}  {cell}\n" for name, cell in zip(columns, row, strict=True))
         for row in cells
     )
 

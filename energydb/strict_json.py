@@ -1,16 +1,22 @@
 """Decodes JSON strictly for every reader, and puts what is wrong in words: place, expected, got."""
 
+import functools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from energydb.errors import DocumentError, DocumentErrors, MachineError
 
 T = TypeVar("T")
+
+Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Positive = Annotated[float, Meta(gt=0)]
+Text = Annotated[str, Meta(min_length=1)]
 
 _WORDS = {
     "array": "a list",
@@ -49,15 +55,8 @@ def read_bytes(path: Path) -> bytes:
         raise MachineError(f"{path}: can't be read: {error.strerror}") from error
 
 
-def decode(
-    path: Path,
-    data: bytes,
-    decoder: msgspec.json.Decoder[T],
-    count_fields: Callable[[T], int],
-) -> T:
+def decode(path: Path, data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     """Decode a document by `decoder`; a byte-order mark is taken.
-
-    `count_fields` counts the keys that the decoded document must hold if none came twice.
 
     Raises:
         DocumentErrors: the first fault of form.
@@ -67,11 +66,32 @@ def decode(
         document = decoder.decode(data)
     except msgspec.DecodeError as error:
         raise DocumentErrors([_form_fault(path, data, error)]) from error
-    if b"\\u0000" in data or _count_keys(data) != count_fields(document):
+    if b"\\u0000" in data or _count_keys(data) != _count_fields(document):
         fault = next(_faults_of_text(path, _parse(data)), None)
         if fault is not None:
             raise DocumentErrors([fault])
     return document
+
+
+def _count_fields(value: object) -> int:
+    """Count the keys that a decoded document must have come with, through all that it holds.
+
+    A field that may be absent counts where it isn't None.
+    """
+    if isinstance(value, dict):
+        return len(value) + sum(map(_count_fields, value.values()))
+    if isinstance(value, tuple):
+        return 0 if value and not isinstance(value[0], msgspec.Struct) else sum(map(_count_fields, value))
+    if isinstance(value, msgspec.Struct):
+        fields = [(field.required, getattr(value, field.name)) for field in _fields(type(value))]
+        present = [inner for required, inner in fields if required or inner is not None]
+        return len(present) + sum(
+            _count_fields(inner) for inner in present if isinstance(inner, dict | tuple | msgspec.Struct)
+        )
+    return 0
+
+
+_fields = functools.cache(msgspec.structs.fields)
 
 
 def _count_keys(data: bytes) -> int | None:
@@ -135,18 +155,14 @@ def _validation_fault(path: Path, place: str, problem: str, parsed: object) -> D
         return DocumentError(
             path,
             f"{place}.{match[2]}",
-            "expected a value, got no such field"
-            if missing
-            else "expected no such field, got one: misspelt?",
+            "expected a value, got no such field" if missing else "expected no such field, got one: misspelt?",
         )
     match = re.match(r"Expected `(\w+)`(?: ([<>=]+) ([\d.]+)| of length >= 1)?", problem)
     expected = problem
     if match:
         expected = _WORDS.get(match[1], match[1])
         if match[2]:
-            expected += (
-                f" {match[2]} {float(match[3]):g}" if float(match[3]) < 1e6 else f" {match[2]} {match[3]}"
-            )
+            expected += f" {match[2]} {float(match[3]):g}" if float(match[3]) < 1e6 else f" {match[2]} {match[3]}"
         elif "of length" in problem:
             expected += " that isn't empty"
     elif "date" in problem:

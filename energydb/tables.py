@@ -38,6 +38,8 @@ MODEL_KEY = "Key of a model as one release describes it, given at load."
 CONFIGURATION_KEY = "Key of a measured run, given at load: ascending in document order."
 TASK = "Task (workload) that was run, by the publisher's id."
 GPU = "GPU model, as published."
+NUM_GPUS = "GPUs that served the model together."
+PRECISION = "Weight format: BF16, FP8 or MXFP4."
 
 
 class Build(Base):
@@ -106,7 +108,7 @@ class Release(Base):
     release_key: Mapped[int] = _key(RELEASE_KEY)
     source_key: Mapped[int] = mapped_column(ForeignKey("source.source_key"), comment=SOURCE_KEY)
     task: Mapped[str] = mapped_column(ForeignKey("task.id"), comment=TASK)
-    format: Mapped[str] = mapped_column(comment="Format the release was read in: model_document.")
+    format: Mapped[str] = mapped_column(comment="Format the release was read in: model_document or leaderboard.")
     data_version: Mapped[date] = mapped_column(comment="Version of the data: its date.")
     compiled: Mapped[date] = mapped_column(comment="Date on which the source compiled the data.")
     document_version: Mapped[str | None] = mapped_column(comment="Version of the document format.")
@@ -191,7 +193,9 @@ class Model(Base):
     active_params_b: Mapped[float] = mapped_column(
         comment="Parameters active for one token, billions; equal to params_b for dense models."
     )
-    architecture: Mapped[str] = mapped_column(comment="Architecture of the model, as published.")
+    architecture: Mapped[str | None] = mapped_column(
+        comment="Architecture of the model, as published; NULL for image and video models."
+    )
 
 
 class Configuration(Base):
@@ -215,12 +219,14 @@ class Configuration(Base):
     configuration_key: Mapped[int] = _key(CONFIGURATION_KEY)
     model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), comment=MODEL_KEY)
     gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), comment=GPU)
-    num_gpus: Mapped[int] = mapped_column(comment="GPUs that served the model together.")
+    num_gpus: Mapped[int] = mapped_column(comment=NUM_GPUS)
     tensor_parallel: Mapped[int] = mapped_column(comment="Tensor-parallel degree.")
     data_parallel: Mapped[int] = mapped_column(comment="Data-parallel degree.")
     expert_parallel: Mapped[int] = mapped_column(comment="Expert-parallel degree.")
-    precision: Mapped[str] = mapped_column(comment="Weight format: BF16, FP8 or MXFP4.")
-    max_num_seqs: Mapped[int] = mapped_column(comment="Concurrency limit: vLLM's cap, sequences.")
+    precision: Mapped[str] = mapped_column(comment=PRECISION)
+    max_num_seqs: Mapped[int | None] = mapped_column(
+        comment="Concurrency limit: vLLM's cap, sequences; NULL where none is published."
+    )
     avg_requests_in_flight: Mapped[float] = mapped_column(
         comment="Observed concurrency: average requests being served, sequences."
     )
@@ -236,9 +242,7 @@ class Configuration(Base):
         comment="95th percentile of inter-token latency, ms; NULL in early documents."
     )
     p99_itl_ms: Mapped[float] = mapped_column(comment="99th percentile of inter-token latency, ms.")
-    tokens_per_second: Mapped[float] = mapped_column(
-        comment="Output throughput of the whole server, tokens/s."
-    )
+    tokens_per_second: Mapped[float] = mapped_column(comment="Output throughput of the whole server, tokens/s.")
     gpu_power_watts_total: Mapped[float] = mapped_column(
         comment="GPU power, summed over num_gpus, W: equals J per token times tokens/s at the source."
     )
@@ -257,15 +261,16 @@ class Configuration(Base):
     repeat: Mapped[int] = mapped_column(
         comment="Ordinal among the runs of a document with the same gpu, num_gpus and max_num_seqs."
     )
+    parallel_notes: Mapped[str | None] = mapped_column(
+        comment="How attention and experts are split, in the publisher's words; NULL where nothing is said."
+    )
 
 
 class PublishedPick(Base):
     """What a document itself calls best for a GPU."""
 
     __tablename__ = "published_pick"
-    __table_args__ = (
-        {"comment": "What a document itself calls best for a GPU: evidence for the computed pick."},
-    )
+    __table_args__ = ({"comment": "What a document itself calls best for a GPU: evidence for the computed pick."},)
 
     model_key: Mapped[int] = mapped_column(
         ForeignKey("model.model_key"),
@@ -277,3 +282,103 @@ class PublishedPick(Base):
     configuration_key: Mapped[int] = mapped_column(
         ForeignKey("configuration.configuration_key"), comment=CONFIGURATION_KEY
     )
+
+
+ULYSSES_DEGREE = "Sequence-parallel degree by attention heads (Ulysses)."
+RING_DEGREE = "Sequence-parallel degree by ring attention."
+INFERENCE_STEPS = "Denoising steps of one image or video."
+BATCH_SIZE = "Images or videos that are made together."
+BATCH_LATENCY_S = "Time from the start of a batch to its end, s."
+GPU_POWER_OF_A_BATCH = "GPU power, summed over num_gpus, W: equals J times rate at the source."
+REPEAT_OF_A_SETTING = "Ordinal among the runs of a model that share every setting."
+
+
+class ImageConfiguration(Base):
+    """One measured run of a model that makes images."""
+
+    __tablename__ = "image_configuration"
+    __table_args__ = (
+        CheckConstraint("num_gpus >= 1 and ulysses_degree >= 1 and ring_degree >= 1 and repeat >= 1"),
+        CheckConstraint("image_height >= 1 and image_width >= 1 and inference_steps >= 1 and batch_size >= 1"),
+        CheckConstraint(
+            "batch_latency_s > 0 and joules_per_image > 0 and images_per_second > 0 and gpu_power_watts_total > 0"
+        ),
+        {"comment": "One measured run of a model that makes images."},
+    )
+
+    image_configuration_key: Mapped[int] = _key("Key of a measured image run, given at load.")
+    model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), comment=MODEL_KEY)
+    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), comment=GPU)
+    num_gpus: Mapped[int] = mapped_column(comment=NUM_GPUS)
+    ulysses_degree: Mapped[int] = mapped_column(comment=ULYSSES_DEGREE)
+    ring_degree: Mapped[int] = mapped_column(comment=RING_DEGREE)
+    precision: Mapped[str] = mapped_column(comment=PRECISION)
+    image_height: Mapped[int] = mapped_column(comment="Height of an image, pixels.")
+    image_width: Mapped[int] = mapped_column(comment="Width of an image, pixels.")
+    inference_steps: Mapped[int] = mapped_column(comment=INFERENCE_STEPS)
+    batch_size: Mapped[int] = mapped_column(comment=BATCH_SIZE)
+    batch_latency_s: Mapped[float] = mapped_column(comment=BATCH_LATENCY_S)
+    joules_per_image: Mapped[float] = mapped_column(comment="GPU energy per image, J.")
+    images_per_second: Mapped[float] = mapped_column(comment="Throughput of the whole server, images/s.")
+    gpu_power_watts_total: Mapped[float] = mapped_column(comment=GPU_POWER_OF_A_BATCH)
+    repeat: Mapped[int] = mapped_column(comment=REPEAT_OF_A_SETTING)
+
+
+class VideoConfiguration(Base):
+    """One measured run of a model that makes videos."""
+
+    __tablename__ = "video_configuration"
+    __table_args__ = (
+        CheckConstraint("num_gpus >= 1 and ulysses_degree >= 1 and ring_degree >= 1 and repeat >= 1"),
+        CheckConstraint(
+            "video_height >= 1 and video_width >= 1 and num_frames >= 1 and fps > 0"
+            " and inference_steps >= 1 and batch_size >= 1"
+        ),
+        CheckConstraint(
+            "batch_latency_s > 0 and joules_per_video > 0 and videos_per_second > 0 and gpu_power_watts_total > 0"
+        ),
+        {"comment": "One measured run of a model that makes videos."},
+    )
+
+    video_configuration_key: Mapped[int] = _key("Key of a measured video run, given at load.")
+    model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), comment=MODEL_KEY)
+    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), comment=GPU)
+    num_gpus: Mapped[int] = mapped_column(comment=NUM_GPUS)
+    ulysses_degree: Mapped[int] = mapped_column(comment=ULYSSES_DEGREE)
+    ring_degree: Mapped[int] = mapped_column(comment=RING_DEGREE)
+    precision: Mapped[str] = mapped_column(comment=PRECISION)
+    video_height: Mapped[int] = mapped_column(comment="Height of a video, pixels.")
+    video_width: Mapped[int] = mapped_column(comment="Width of a video, pixels.")
+    num_frames: Mapped[int | None] = mapped_column(comment="Frames of one video; NULL where none is published.")
+    fps: Mapped[float | None] = mapped_column(
+        comment="Frames per second of the video when played; NULL where none is published."
+    )
+    inference_steps: Mapped[int] = mapped_column(comment=INFERENCE_STEPS)
+    batch_size: Mapped[int] = mapped_column(comment=BATCH_SIZE)
+    batch_latency_s: Mapped[float] = mapped_column(comment=BATCH_LATENCY_S)
+    joules_per_video: Mapped[float] = mapped_column(comment="GPU energy per video, J.")
+    videos_per_second: Mapped[float] = mapped_column(comment="Throughput of the whole server, videos/s.")
+    gpu_power_watts_total: Mapped[float] = mapped_column(comment=GPU_POWER_OF_A_BATCH)
+    repeat: Mapped[int] = mapped_column(comment=REPEAT_OF_A_SETTING)
+
+
+class OutputLengthBin(Base):
+    """How many requests of a run gave an output of a length within one bin.
+
+    That a bin is unique in its run is checked at load, and not kept as an index, which would outgrow the rows.
+    """
+
+    __tablename__ = "output_length_bin"
+    __table_args__ = (
+        CheckConstraint("bin >= 1 and from_tokens < to_tokens and requests >= 0"),
+        {"comment": "How many requests of a run gave an output of a length within one bin."},
+    )
+    __mapper_args__ = {"primary_key": ["configuration_key", "bin"]}  # noqa: RUF012
+
+    configuration_key: Mapped[int] = mapped_column(
+        ForeignKey("configuration.configuration_key"), comment=CONFIGURATION_KEY
+    )
+    bin: Mapped[int] = mapped_column(comment="Place of the bin in its run, from 1.")
+    from_tokens: Mapped[float] = mapped_column(comment="Lower edge of the bin, tokens.")
+    to_tokens: Mapped[float] = mapped_column(comment="Upper edge of the bin, tokens.")
+    requests: Mapped[int] = mapped_column(comment="Requests whose output length lies within the bin.")

@@ -1,7 +1,7 @@
 """Reads `queries/*.sql`: one named view a file, with a header that says what it is and what it reads."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,9 +45,7 @@ def read_view(path: Path) -> View:
             break
     missing = {"View", "Grain", "Key", "Reads"} - fields.keys()
     if missing or fields["View"] != path.stem or not any("?" in line for line in prose):
-        raise ValueError(
-            f"{path.name}: header lacks {sorted(missing) or 'the name of its file or its question'}"
-        )
+        raise ValueError(f"{path.name}: header lacks {sorted(missing) or 'the name of its file or its question'}")
     return View(
         name=fields["View"],
         grain=fields["Grain"],
@@ -65,32 +63,35 @@ def read_views(folder: Path = QUERIES) -> tuple[View, ...]:
     return tuple(found[name] for name in TopologicalSorter(graph).static_order())
 
 
-def create_views(execute: Callable[[str], Any], column_comments: Mapping[str, str]) -> None:
+def create_views(execute: Callable[[str], Any], table_comments: Mapping[str, Mapping[str, str]]) -> None:
     """Create every view through `execute`, and comment each of its columns.
 
-    A column that a view's own file doesn't comment takes the comment of the column it passes on: of
-    the same name in a view that it reads, else in `column_comments`, those of the tables.
+    A column that a view's own file doesn't comment is one that it passes on: it takes the comment which that
+    name has in the tables (`table_comments`: by table, then column) and views that the view reads. Where they
+    say different things, none is taken: the view must say what it means.
     """
     views = read_views()
     for view in views:
         execute(view.sql)
-    written: dict[str, dict[str, str | None]] = {view.name: {} for view in views}
+    known: dict[str, dict[str, str]] = {name: dict(columns) for name, columns in table_comments.items()}
+    bare: dict[str, list[str]] = {}
     for view_name, column, comment in execute(
         "select table_name, column_name, comment from duckdb_columns()"
-        f" where table_name in ({_literals(written)}) order by table_name, column_index"
+        f" where table_name in ({', '.join(_literal(view.name) for view in views)})"
     ).fetchall():
-        written[view_name][column] = comment
+        if comment is None:
+            bare.setdefault(view_name, []).append(column)
+        else:
+            known.setdefault(view_name, {})[column] = comment
 
     statements = []
     for view in views:
-        for column, comment in written[view.name].items():
-            if comment is not None:
-                continue
-            passed_on = [written[read].get(column) for read in view.reads if read in written]
-            inherited = next(filter(None, passed_on), column_comments.get(column))
-            if inherited is not None:
-                written[view.name][column] = inherited
-                statements.append(f"comment on column {view.name}.{column} is {_literal(inherited)}")
+        for column in bare.get(view.name, []):
+            said = {known[read][column] for read in view.reads if column in known.get(read, {})}
+            if len(said) == 1:
+                comment = said.pop()
+                known.setdefault(view.name, {})[column] = comment
+                statements.append(f"comment on column {view.name}.{column} is {_literal(comment)}")
     execute(";\n".join(statements))
 
 
@@ -106,7 +107,3 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _literals(texts: Iterable[str]) -> str:
-    return ", ".join(_literal(text) for text in texts)

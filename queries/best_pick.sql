@@ -3,7 +3,7 @@
 -- Key: task, model, gpu, boundary
 -- Reads: configuration_detail
 --
--- Which run needs the least energy within the deadline?
+-- Which run needs the least energy in time?
 -- The published index: the run that needs the least energy per output token among those whose median
 -- inter-token latency is within the release's deadline. Ties go to the smaller num_gpus, then
 -- max_num_seqs, then repeat, so that a rebuild never changes a pick. No row: no run is within the deadline.

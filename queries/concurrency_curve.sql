@@ -3,7 +3,7 @@
 -- Key: configuration_key
 -- Reads: configuration_detail
 --
--- How do energy, speed and latency move with concurrency?
+-- How do energy and latency move with concurrency?
 -- One curve for each serving setup (model, GPU, num_gpus, parallel degrees and precision), ordered by
 -- max_num_seqs. Each run is held
 -- against the mean of the runs at the next smaller max_num_seqs, and against the curve's own best.
@@ -39,7 +39,7 @@ select
     boundary,
     licence,
 from configuration_detail
-where is_current
+where is_current and max_num_seqs is not null
 window
     curve as (
         partition by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision

@@ -1,7 +1,7 @@
 -- View: contents
 -- Grain: one row per release
 -- Key: release_key
--- Reads: release, source, document, model, configuration, build, alembic_version
+-- Reads: release, source, document, model, measured_run, build, alembic_version
 --
 -- What does this file hold, and how old is it?
 -- Each release with its counts, dates and licence, and what made the file.
@@ -14,9 +14,9 @@ model_count as (
     select release_key, count(*) as models from model group by release_key
 ),
 run_count as (
-    select model.release_key, count(distinct configuration.gpu) as gpus, count(*) as runs
-    from configuration
-    join model on model.model_key = configuration.model_key
+    select model.release_key, count(distinct measured_run.gpu) as gpus, count(*) as runs
+    from measured_run
+    join model on model.model_key = measured_run.model_key
     group by model.release_key
 )
 select

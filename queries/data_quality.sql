@@ -1,7 +1,7 @@
 -- View: data_quality
 -- Grain: one row per finding
--- Key: model_key, gpu, configuration_key, check_name
--- Reads: configuration_detail, model_detail, published_pick
+-- Key: model_key, gpu, kind, run_key, check_name
+-- Reads: configuration_detail, image_configuration_detail, video_configuration_detail, model_detail, published_pick
 --
 -- What in the data can't be right?
 -- Rules of physics and of the publication that every run must keep, held against each run of each release. Empty on good data. `tolerance` is what rounding in the documents
@@ -105,11 +105,11 @@ with finding as (
     select
         configuration_key,
         'row_id',
-        concat_ws('/', model, gpu, num_gpus, max_num_seqs),
+        concat_ws('/', model, gpu, num_gpus, coalesce(cast(max_num_seqs as varchar), 'none')),
         row_id,
         null,
     from configuration_detail
-    where row_id <> concat_ws('/', model, gpu, num_gpus, max_num_seqs)
+    where row_id <> concat_ws('/', model, gpu, num_gpus, coalesce(cast(max_num_seqs as varchar), 'none'))
 
     union all
     -- Sequences in the batch each gain a token in one inter-token latency: this catches slips of 1000.
@@ -122,6 +122,68 @@ with finding as (
         null,
     from configuration_detail
     where tokens_per_second * median_itl_ms / 1000 / avg_requests_in_flight not between 0.05 and 1.5
+),
+image_finding as (
+    select
+        image_configuration_key as run_key,
+        'gpu_power_watts_total' as check_name,
+        cast(joules_per_image * images_per_second as varchar) as expected,
+        cast(gpu_power_watts_total as varchar) as found,
+        1e-6 * joules_per_image * images_per_second as tolerance,
+    from image_configuration_detail
+    where not abs(gpu_power_watts_total - joules_per_image * images_per_second)
+        <= 1e-6 * joules_per_image * images_per_second
+
+    union all
+    select
+        image_configuration_key,
+        'images_per_second',
+        cast(batch_size / batch_latency_s as varchar),
+        cast(images_per_second as varchar),
+        1e-6 * batch_size / batch_latency_s,
+    from image_configuration_detail
+    where not abs(images_per_second - batch_size / batch_latency_s) <= 1e-6 * batch_size / batch_latency_s
+
+    union all
+    select
+        image_configuration_key,
+        'num_gpus',
+        'ulysses_degree x ring_degree: ' || concat_ws(' x ', ulysses_degree, ring_degree),
+        cast(num_gpus as varchar),
+        null,
+    from image_configuration_detail
+    where ulysses_degree * ring_degree <> num_gpus
+),
+video_finding as (
+    select
+        video_configuration_key as run_key,
+        'gpu_power_watts_total' as check_name,
+        cast(joules_per_video * videos_per_second as varchar) as expected,
+        cast(gpu_power_watts_total as varchar) as found,
+        1e-6 * joules_per_video * videos_per_second as tolerance,
+    from video_configuration_detail
+    where not abs(gpu_power_watts_total - joules_per_video * videos_per_second)
+        <= 1e-6 * joules_per_video * videos_per_second
+
+    union all
+    select
+        video_configuration_key,
+        'videos_per_second',
+        cast(batch_size / batch_latency_s as varchar),
+        cast(videos_per_second as varchar),
+        1e-6 * batch_size / batch_latency_s,
+    from video_configuration_detail
+    where not abs(videos_per_second - batch_size / batch_latency_s) <= 1e-6 * batch_size / batch_latency_s
+
+    union all
+    select
+        video_configuration_key,
+        'num_gpus',
+        'ulysses_degree x ring_degree: ' || concat_ws(' x ', ulysses_degree, ring_degree),
+        cast(num_gpus as varchar),
+        null,
+    from video_configuration_detail
+    where ulysses_degree * ring_degree <> num_gpus
 ),
 least as (
     select model_key, gpu, min(joules_per_output_token) as joules_per_output_token
@@ -154,10 +216,49 @@ select
     configuration_detail.repeat,
     configuration_detail.document,
     configuration_detail.data_version,
+    'text' as kind,
+    finding.configuration_key as run_key,
     configuration_detail.model_key,
-    finding.configuration_key,
 from finding
 join configuration_detail on configuration_detail.configuration_key = finding.configuration_key
+
+union all
+select
+    image_configuration_detail.task,
+    image_configuration_detail.model,
+    image_configuration_detail.gpu,
+    image_finding.check_name,
+    image_finding.expected,
+    image_finding.found,
+    image_finding.tolerance,
+    null,
+    image_configuration_detail.repeat,
+    image_configuration_detail.document,
+    image_configuration_detail.data_version,
+    'image',
+    image_finding.run_key,
+    image_configuration_detail.model_key,
+from image_finding
+join image_configuration_detail on image_configuration_detail.image_configuration_key = image_finding.run_key
+
+union all
+select
+    video_configuration_detail.task,
+    video_configuration_detail.model,
+    video_configuration_detail.gpu,
+    video_finding.check_name,
+    video_finding.expected,
+    video_finding.found,
+    video_finding.tolerance,
+    null,
+    video_configuration_detail.repeat,
+    video_configuration_detail.document,
+    video_configuration_detail.data_version,
+    'video',
+    video_finding.run_key,
+    video_configuration_detail.model_key,
+from video_finding
+join video_configuration_detail on video_configuration_detail.video_configuration_key = video_finding.run_key
 
 union all
 select
@@ -172,8 +273,9 @@ select
     configuration_detail.repeat,
     model_detail.document,
     model_detail.data_version,
-    model_detail.model_key,
+    model_detail.kind,
     pick_finding.configuration_key,
+    model_detail.model_key,
 from pick_finding
 join model_detail on model_detail.model_key = pick_finding.model_key
 left join configuration_detail on configuration_detail.configuration_key = pick_finding.configuration_key
@@ -192,13 +294,18 @@ select
     null,
     document,
     data_version,
-    model_key,
+    kind,
     null,
+    model_key,
 from model_detail
 where active_params_b > params_b
-order by task, model, document, gpu, row_id, repeat, check_name;
+order by task, model, document, gpu, run_key, check_name;
 
 comment on view data_quality is 'Findings: what in the data cannot be right. Empty on good data.';
+comment on column data_quality.gpu is 'GPU model of the run; NULL where the model itself is meant.';
+comment on column data_quality.row_id is 'The publisher''s name of a text run; NULL for image and video runs.';
+comment on column data_quality.repeat is 'Ordinal among the runs of a model that share every setting.';
+comment on column data_quality.run_key is 'Key of the run in the table of its kind.';
 comment on column data_quality.check_name is 'Rule that is broken, named for the column at fault.';
 comment on column data_quality.expected is 'What the rule calls for.';
 comment on column data_quality.found is 'What the document says.';

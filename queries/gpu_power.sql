@@ -3,7 +3,7 @@
 -- Key: configuration_key
 -- Reads: configuration_detail, gpu
 --
--- How much power do the GPUs draw, against their rating?
+-- How much power do the GPUs draw, of their rating?
 -- Together, one by one, and as a share of the power that the vendor rates one GPU at. The share is NULL where the rated power isn't known.
 
 create or replace view gpu_power as

@@ -1,9 +1,9 @@
 -- View: provenance
--- Grain: one row per measured run, in every release
--- Key: configuration_key
--- Reads: configuration, model_detail
+-- Grain: one row per measured run of any kind, in every release
+-- Key: kind, run_key
+-- Reads: measured_run, model_detail
 --
--- Where does a number come from, and under which licence?
+-- Where is a number from, under which licence?
 -- Source, release, document, licence and citation, the publisher's caveat, and the boundary of what was
 -- measured.
 
@@ -11,9 +11,9 @@ create or replace view provenance as
 select
     model_detail.task,
     model_detail.model,
-    configuration.gpu,
-    configuration.row_id,
-    configuration.repeat,
+    measured_run.gpu,
+    measured_run.row_id,
+    measured_run.repeat,
     model_detail.source,
     model_detail.data_version,
     model_detail.boundary,
@@ -34,8 +34,11 @@ select
     model_detail.document,
     model_detail.sha256,
     model_detail.is_current,
-    configuration.configuration_key,
-from configuration
-join model_detail on model_detail.model_key = configuration.model_key;
+    measured_run.kind,
+    measured_run.run_key,
+from measured_run
+join model_detail on model_detail.model_key = measured_run.model_key;
 
+comment on column provenance.row_id is 'The publisher''s name of a text run; NULL for image and video runs.';
+comment on column provenance.kind is 'What the run makes: text, image or video.';
 comment on view provenance is 'Source, licence, citation, caveat and boundary of every measured run.';

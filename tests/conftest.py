@@ -13,7 +13,9 @@ import pytest
 
 from energydb.database import migrate, open_engine
 from energydb.load import load
+from energydb.paths import DATA
 from tests.documents import run
+from tests.leaderboards import small_tasks, write_leaderboard
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +30,25 @@ def seed_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def seeds(seed_database: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """The shipped documents, to be asked."""
     with duckdb.connect(str(seed_database), read_only=True) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def everything_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Something of all that can be loaded: the shipped documents, and two releases of a small leaderboard."""
+    folder = tmp_path_factory.mktemp("everything")
+    older = small_tasks()
+    older["lm-arena-chat"][0]["p99_itl_ms"] = 24.5
+    write_leaderboard(folder / "older", older, last_updated="2025-12-01")
+    write_leaderboard(folder / "newer")
+    load([DATA, folder / "older", folder / "newer"], folder / "energy.duckdb", strict=True)
+    return folder / "energy.duckdb"
+
+
+@pytest.fixture
+def everything(everything_database: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Something of all that can be loaded, to be asked."""
+    with duckdb.connect(str(everything_database), read_only=True) as connection:
         yield connection
 
 
@@ -77,7 +98,7 @@ def add_release(database: duckdb.DuckDBPyConnection, release_key: int = 1, **val
         "boundary": "gpu_only",
         **values,
     }
-    insert(database, "task", id=release["task"], kind="text")
+    insert(database, "task", id=release["task"], kind=release.pop("kind", "text"))
     insert(database, "release", **release)
     return release_key
 
@@ -116,6 +137,48 @@ def add_run(database: duckdb.DuckDBPyConnection, **values: Any) -> int:
     insert(database, "gpu", name=made["gpu"])
     (key,) = database.execute("select coalesce(max(configuration_key), 0) + 1 from configuration").fetchone()
     insert(database, "configuration", configuration_key=key, model_key=model_key, **made)
+    return key
+
+
+def add_image_run(database: duckdb.DuckDBPyConnection, **values: Any) -> int:
+    """Add a run of an image model: 600 J an image, 1 image in 2 s, 300 W."""
+    return _add_diffusion_run(
+        database,
+        "image",
+        {"image_height": 1024, "image_width": 1024, "joules_per_image": 600.0, "images_per_second": 0.5},
+        values,
+    )
+
+
+def add_video_run(database: duckdb.DuckDBPyConnection, **values: Any) -> int:
+    """Add a run of a video model: 600 J a video, 1 video in 2 s, 300 W."""
+    size = {"video_height": 480, "video_width": 832, "num_frames": 81, "fps": 15.0}
+    figures = {"joules_per_video": 600.0, "videos_per_second": 0.5}
+    return _add_diffusion_run(database, "video", size | figures, values)
+
+
+def _add_diffusion_run(database, kind: str, defaults: dict[str, Any], values: dict[str, Any]) -> int:
+    model_key = values.pop("model_key", None) or add_model(
+        database, release_key=add_release(database, task=f"text-to-{kind}", kind=kind, itl_deadline_ms=None)
+    )
+    made = {
+        "gpu": "H100",
+        "num_gpus": 1,
+        "ulysses_degree": 1,
+        "ring_degree": 1,
+        "precision": "BF16",
+        "inference_steps": 20,
+        "batch_size": 1,
+        "batch_latency_s": 2.0,
+        "gpu_power_watts_total": 300.0,
+        "repeat": 1,
+        **defaults,
+        **values,
+    }
+    insert(database, "gpu", name=made["gpu"])
+    table = f"{kind}_configuration"
+    (key,) = database.execute(f"select coalesce(max({table}_key), 0) + 1 from {table}").fetchone()
+    insert(database, table, **{f"{table}_key": key}, model_key=model_key, **made)
     return key
 
 

@@ -119,6 +119,4 @@ def test_only_the_newest_release_counts(database):
 
     rows = answer(database, "from best_pick")
 
-    assert [(str(row["data_version"]), row["joules_per_output_token"]) for row in rows] == [
-        ("2026-02-01", 0.7)
-    ]
+    assert [(str(row["data_version"]), row["joules_per_output_token"]) for row in rows] == [("2026-02-01", 0.7)]

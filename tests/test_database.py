@@ -10,7 +10,7 @@ import alembic.config
 import duckdb
 import pytest
 
-from energydb.database import column_comments, newest_revision, open_engine
+from energydb.database import newest_revision, open_engine
 from energydb.load import load
 from energydb.paths import ALEMBIC_INI, ROOT
 from energydb.tables import Base
@@ -124,14 +124,6 @@ def test_offline_mode_is_refused():
 
     with pytest.raises(SystemExit, match="isn't supported"):
         alembic.command.upgrade(config, "head", sql=True)
-
-
-def test_names_that_mean_different_things_pass_on_no_comment():
-    """`name` is a source's, a model's and a GPU's: a view must say which."""
-    comments = column_comments()
-
-    assert "name" not in comments
-    assert comments["median_itl_ms"] == "Median inter-token latency, ms."
 
 
 def test_the_newest_revision_is_the_last_file():

@@ -11,6 +11,7 @@ import pytest
 
 from energydb.document import read_document
 from energydb.errors import DocumentErrors
+from energydb.records import File
 from tests.documents import LLAMA, SCOUT, document, run, write
 
 Damage = Callable[[dict[str, Any]], object]
@@ -39,7 +40,7 @@ def test_every_published_value_is_read_as_it_stands(path):
     for name in ("name", "publisher", "url", "data_url", "version", "workload", "method", "cite", "licence"):
         assert getattr(read.head, name) == raw["source"][name]
     assert {gpu: raw["configurations"][place] for gpu, place in model.picks.items()} == raw["best"]
-    assert read.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert read.files == (File(path.name, hashlib.sha256(path.read_bytes()).hexdigest()),)
     assert read.head.task == "lm-arena-chat"
 
 

@@ -37,9 +37,7 @@ def test_every_published_value_reads_back(seeds):
     """42 runs of 21 values, each equal to Python's own reading of the raw JSON."""
     published = [row for path in (LLAMA, SCOUT) for row in json.loads(path.read_text())["configurations"]]
     names = list(published[0])
-    rows = seeds.execute(
-        f"select {', '.join(names)} from configuration order by configuration_key"
-    ).fetchall()
+    rows = seeds.execute(f"select {', '.join(names)} from configuration order by configuration_key").fetchall()
 
     assert len(names) == 21
     assert len(rows) == 42
@@ -149,8 +147,7 @@ def test_heads_that_disagree_are_named_field_by_field(tmp_path):
         check([tmp_path])
 
     assert [line.replace(f"{tmp_path}/", "") for line in refused.value.lines] == [
-        '0.json: $.source.compiled: expected "2026-02-16" as in a.json, of the same release,'
-        ' got "2026-02-17"',
+        '0.json: $.source.compiled: expected "2026-02-16" as in a.json, of the same release, got "2026-02-17"',
         '0.json: $.source.licence: expected "Apache-2.0 per the ml-energy/benchmark-v3 dataset card"'
         ' as in a.json, of the same release, got "CC0"',
         '0.json: $.itl_deadline_ms: expected "500" as in a.json, of the same release, got "400"',
@@ -168,9 +165,7 @@ def test_a_slug_twice_in_one_release_is_refused(tmp_path):
 
 def test_two_releases_lie_side_by_side(tmp_path):
     """Nothing is counted twice, and the newer one is current."""
-    older = document(
-        run(joules_per_output_token=0.5), data_version="2025-12-01", source={"compiled": "2025-12-01"}
-    )
+    older = document(run(joules_per_output_token=0.5), data_version="2025-12-01", source={"compiled": "2025-12-01"})
     newer = document(run(joules_per_output_token=0.7), params_b=9.0)
     path = tmp_path / "energy.duckdb"
     load([write(tmp_path / "older.json", older), write(tmp_path / "newer.json", newer)], path, strict=True)
@@ -187,9 +182,7 @@ def test_a_source_that_redescribes_itself_keeps_both(tmp_path):
     """A new address or publisher is no reason to lose the older release."""
     older = document(data_version="2025-12-01", source={"publisher": "The group"})
     path = tmp_path / "energy.duckdb"
-    load(
-        [write(tmp_path / "older.json", older), write(tmp_path / "newer.json", document())], path, strict=True
-    )
+    load([write(tmp_path / "older.json", older), write(tmp_path / "newer.json", document())], path, strict=True)
 
     rows = ask(path, "select publisher from model_detail order by is_current")
     assert [row["publisher"][:10] for row in rows] == ["The group", "The ML.ENE"]
@@ -334,8 +327,6 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 def test_tables_hold_a_column_for_every_field():
     """A field of a run that had no column would be lost without a word."""
     names = {column.name for column in Configuration.__table__.columns}
+    own = {"configuration_key", "model_key", "parallel_notes"}
 
-    assert set(json.loads(SCOUT.read_text())["configurations"][0]) == names - {
-        "configuration_key",
-        "model_key",
-    }
+    assert set(json.loads(SCOUT.read_text())["configurations"][0]) == names - own

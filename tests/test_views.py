@@ -7,6 +7,7 @@ import sys
 import duckdb
 import pytest
 
+from energydb.database import newest_revision
 from energydb.paths import QUERIES
 from energydb.views import read_view, read_views
 from tests.conftest import add_model, add_release, add_run, answer
@@ -17,12 +18,10 @@ SAFE_TYPES = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "DATE"}
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=ids)
-def test_a_view_is_commented_and_safe_for_every_client(seeds, view):
+def test_a_view_is_commented_and_safe_for_every_client(everything, view):
     """The view and each column say what they are, in types that BI tools show."""
-    (comment,) = seeds.execute(
-        "select comment from duckdb_views() where view_name = ?", [view.name]
-    ).fetchone()
-    columns = seeds.execute(
+    (comment,) = everything.execute("select comment from duckdb_views() where view_name = ?", [view.name]).fetchone()
+    columns = everything.execute(
         "select column_name, comment, data_type from duckdb_columns() where table_name = ?", [view.name]
     ).fetchall()
 
@@ -31,14 +30,26 @@ def test_a_view_is_commented_and_safe_for_every_client(seeds, view):
     assert {kind for _, _, kind in columns} <= SAFE_TYPES
 
 
+def test_a_column_passed_on_keeps_its_comment(everything):
+    """One name, one meaning; where two tables mean different things, the view says which."""
+    said = dict(
+        everything.execute("select table_name || '.' || column_name, comment from duckdb_columns()").fetchall()
+    )
+
+    assert said["best_pick.median_itl_ms"] == said["configuration.median_itl_ms"]
+    assert said["gpu_power.rated_watts"] == said["gpu.rated_watts"]
+    assert said["image_configuration_detail.repeat"] == said["image_configuration.repeat"]
+    assert said["image_configuration_detail.repeat"] != said["configuration_detail.repeat"]
+
+
 @pytest.mark.parametrize("view", VIEWS, ids=ids)
-def test_a_views_key_is_unique(seeds, view):
+def test_a_views_key_is_unique(everything, view):
     """One row per key, as the header says."""
     key = ", ".join(view.key)
 
-    assert seeds.execute(f"select {key} from {view.name} group by {key} having count(*) > 1").fetchall() == []
+    assert everything.execute(f"select {key} from {view.name} group by {key} having count(*) > 1").fetchall() == []
     if view.name != "data_quality":
-        assert seeds.execute(f"select count(*) from {view.name}").fetchone() != (0,)
+        assert everything.execute(f"select count(*) from {view.name}").fetchone() != (0,)
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=ids)
@@ -68,17 +79,17 @@ def test_a_view_lists_its_columns(view):
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=ids)
-def test_a_view_answers_the_same_when_attached(seed_database, view):
+def test_a_view_answers_the_same_when_attached(everything_database, view):
     """Tools attach the file under a name of their own, next to tables of the same names."""
     with duckdb.connect() as connection:
-        connection.execute(f"attach '{seed_database}' as other (read_only)")
+        connection.execute(f"attach '{everything_database}' as other (read_only)")
         connection.execute("create table configuration as select 1 as configuration_key")
         attached = connection.execute(f"from other.{view.name} order by all").fetchall()
-    with duckdb.connect(str(seed_database), read_only=True) as connection:
+    with duckdb.connect(str(everything_database), read_only=True) as connection:
         assert attached == connection.execute(f"from {view.name} order by all").fetchall()
 
 
-def test_views_need_core_functions_only(seed_database):
+def test_views_need_core_functions_only(everything_database):
     """A client without json, icu or parquet, and without network, reads every view."""
     script = (
         "import duckdb, sys\n"
@@ -86,7 +97,7 @@ def test_views_need_core_functions_only(seed_database):
         " 'autoinstall_known_extensions': False})\n"
         f"for name in {ids}: c.execute(f'from {{name}}').fetchall()\n"
     )
-    subprocess.run([sys.executable, "-c", script, seed_database], check=True)
+    subprocess.run([sys.executable, "-c", script, everything_database], check=True)
 
 
 def test_a_header_that_lacks_a_field_is_an_error(tmp_path):
@@ -263,4 +274,4 @@ def test_contents_counts_each_release(database):
 
     got = [(row["release_key"], row["documents"], row["models"], row["gpus"], row["runs"]) for row in rows]
     assert got == [(1, 2, 2, 2, 3), (2, 0, 0, 0, 0)]
-    assert rows[0]["schema_revision"] == "0001"
+    assert rows[0]["schema_revision"] == newest_revision()

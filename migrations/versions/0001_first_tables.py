@@ -17,10 +17,7 @@ def upgrade() -> None:
     op.create_table(
         "build",
         sa.Column(
-            "energydb_version",
-            sa.String(),
-            nullable=False,
-            comment="Version of energydb that loaded this file.",
+            "energydb_version", sa.String(), nullable=False, comment="Version of energydb that loaded this file."
         ),
         sa.PrimaryKeyConstraint("energydb_version"),
         comment="What made this file: one row.",
@@ -38,11 +35,7 @@ def upgrade() -> None:
     op.create_table(
         "source",
         sa.Column(
-            "source_key",
-            sa.Integer(),
-            autoincrement=False,
-            nullable=False,
-            comment="Key of a source, given at load.",
+            "source_key", sa.Integer(), autoincrement=False, nullable=False, comment="Key of a source, given at load."
         ),
         sa.Column("name", sa.String(), nullable=False, comment="Name of the source."),
         sa.Column("publisher", sa.String(), nullable=False, comment="Who publishes the source."),
@@ -53,9 +46,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "task",
-        sa.Column(
-            "id", sa.String(), nullable=False, comment="Task (workload) that was run, by the publisher's id."
-        ),
+        sa.Column("id", sa.String(), nullable=False, comment="Task (workload) that was run, by the publisher's id."),
         sa.Column("kind", sa.String(), nullable=False, comment="What the task makes: text, image or video."),
         sa.CheckConstraint("kind in ('text', 'image', 'video')"),
         sa.PrimaryKeyConstraint("id"),
@@ -72,18 +63,16 @@ def upgrade() -> None:
         ),
         sa.Column("source_key", sa.Integer(), nullable=False, comment="Key of a source, given at load."),
         sa.Column(
-            "task",
+            "task", sa.String(), nullable=False, comment="Task (workload) that was run, by the publisher's id."
+        ),
+        sa.Column(
+            "format",
             sa.String(),
             nullable=False,
-            comment="Task (workload) that was run, by the publisher's id.",
-        ),
-        sa.Column(
-            "format", sa.String(), nullable=False, comment="Format the release was read in: model_document."
+            comment="Format the release was read in: model_document or leaderboard.",
         ),
         sa.Column("data_version", sa.Date(), nullable=False, comment="Version of the data: its date."),
-        sa.Column(
-            "compiled", sa.Date(), nullable=False, comment="Date on which the source compiled the data."
-        ),
+        sa.Column("compiled", sa.Date(), nullable=False, comment="Date on which the source compiled the data."),
         sa.Column("document_version", sa.String(), nullable=True, comment="Version of the document format."),
         sa.Column("updated", sa.Date(), nullable=True, comment="Date on which the documents were updated."),
         sa.Column("unit", sa.String(), nullable=True, comment="Unit of the published index."),
@@ -93,22 +82,14 @@ def upgrade() -> None:
             nullable=True,
             comment="Ceiling on the median inter-token latency for a published pick, ms.",
         ),
-        sa.Column(
-            "data_url", sa.String(), nullable=True, comment="Address of the data as the source serves it."
-        ),
+        sa.Column("data_url", sa.String(), nullable=True, comment="Address of the data as the source serves it."),
         sa.Column("version", sa.String(), nullable=True, comment="Version of the source, in its own words."),
-        sa.Column(
-            "released", sa.Date(), nullable=True, comment="Date on which the source's version came out."
-        ),
-        sa.Column(
-            "compiled_evidence", sa.String(), nullable=True, comment="Where the compilation date stands."
-        ),
+        sa.Column("released", sa.Date(), nullable=True, comment="Date on which the source's version came out."),
+        sa.Column("compiled_evidence", sa.String(), nullable=True, comment="Where the compilation date stands."),
         sa.Column("retrieved", sa.Date(), nullable=True, comment="Date on which the data was retrieved."),
         sa.Column("workload", sa.String(), nullable=False, comment="Title of the workload."),
         sa.Column("method", sa.String(), nullable=True, comment="How the source measured."),
-        sa.Column(
-            "selection", sa.String(), nullable=True, comment="How the source chose its published picks."
-        ),
+        sa.Column("selection", sa.String(), nullable=True, comment="How the source chose its published picks."),
         sa.Column("licence", sa.String(), nullable=False, comment="Licence of the data."),
         sa.Column("cite", sa.String(), nullable=False, comment="Citation for the data."),
         sa.Column("cite_url", sa.String(), nullable=False, comment="Address of the cited work."),
@@ -120,10 +101,7 @@ def upgrade() -> None:
             comment="How many runs the source published, in its own words.",
         ),
         sa.Column(
-            "caveat",
-            sa.String(),
-            nullable=False,
-            comment="What the figures don't say, in the document's words.",
+            "caveat", sa.String(), nullable=False, comment="What the figures don't say, in the document's words."
         ),
         sa.Column(
             "boundary",
@@ -154,9 +132,7 @@ def upgrade() -> None:
         ),
         sa.Column("release_key", sa.Integer(), nullable=False, comment="Key of a release, given at load."),
         sa.Column("file_name", sa.String(), nullable=False, comment="Base name of the file."),
-        sa.Column(
-            "sha256", sa.String(), nullable=False, comment="SHA-256 of the file's bytes, in hexadecimal."
-        ),
+        sa.Column("sha256", sa.String(), nullable=False, comment="SHA-256 of the file's bytes, in hexadecimal."),
         sa.ForeignKeyConstraint(
             ["release_key"],
             ["release.release_key"],
@@ -211,7 +187,10 @@ def upgrade() -> None:
             comment="Parameters active for one token, billions; equal to params_b for dense models.",
         ),
         sa.Column(
-            "architecture", sa.String(), nullable=False, comment="Architecture of the model, as published."
+            "architecture",
+            sa.String(),
+            nullable=True,
+            comment="Architecture of the model, as published; NULL for image and video models.",
         ),
         sa.CheckConstraint("params_b > 0 and active_params_b > 0"),
         sa.ForeignKeyConstraint(
@@ -248,7 +227,10 @@ def upgrade() -> None:
         sa.Column("expert_parallel", sa.Integer(), nullable=False, comment="Expert-parallel degree."),
         sa.Column("precision", sa.String(), nullable=False, comment="Weight format: BF16, FP8 or MXFP4."),
         sa.Column(
-            "max_num_seqs", sa.Integer(), nullable=False, comment="Concurrency limit: vLLM's cap, sequences."
+            "max_num_seqs",
+            sa.Integer(),
+            nullable=True,
+            comment="Concurrency limit: vLLM's cap, sequences; NULL where none is published.",
         ),
         sa.Column(
             "avg_requests_in_flight",
@@ -269,18 +251,14 @@ def upgrade() -> None:
             comment="Steady-state GPU energy per output token, J; prompt processing included.",
         ),
         sa.Column("median_itl_ms", sa.Double(), nullable=False, comment="Median inter-token latency, ms."),
-        sa.Column(
-            "p90_itl_ms", sa.Double(), nullable=False, comment="90th percentile of inter-token latency, ms."
-        ),
+        sa.Column("p90_itl_ms", sa.Double(), nullable=False, comment="90th percentile of inter-token latency, ms."),
         sa.Column(
             "p95_itl_ms",
             sa.Double(),
             nullable=True,
             comment="95th percentile of inter-token latency, ms; NULL in early documents.",
         ),
-        sa.Column(
-            "p99_itl_ms", sa.Double(), nullable=False, comment="99th percentile of inter-token latency, ms."
-        ),
+        sa.Column("p99_itl_ms", sa.Double(), nullable=False, comment="99th percentile of inter-token latency, ms."),
         sa.Column(
             "tokens_per_second",
             sa.Double(),
@@ -322,6 +300,12 @@ def upgrade() -> None:
             sa.Integer(),
             nullable=False,
             comment="Ordinal among the runs of a document with the same gpu, num_gpus and max_num_seqs.",
+        ),
+        sa.Column(
+            "parallel_notes",
+            sa.String(),
+            nullable=True,
+            comment="How attention and experts are split, in the publisher's words; NULL where nothing is said.",
         ),
         sa.CheckConstraint(
             "avg_requests_in_flight > 0 and avg_running_batch > 0 and avg_output_tokens > 0 and wh_per_million_output_tokens > 0 and joules_per_output_token > 0 and tokens_per_second > 0 and gpu_power_watts_total > 0"
@@ -372,10 +356,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("model_key", "gpu"),
         comment="What a document itself calls best for a GPU: evidence for the computed pick.",
     )
+
     op.execute("comment on table alembic_version is 'Revision of the schema of this file.'")
-    op.execute(
-        "comment on column alembic_version.version_num is 'Alembic revision of the schema of this file.'"
-    )
+    op.execute("comment on column alembic_version.version_num is 'Alembic revision of the schema of this file.'")
 
 
 def downgrade() -> None:

@@ -1,0 +1,366 @@
+"""Reads the ML.ENERGY Leaderboard's public data: a folder of index.json, tasks/ and models/.
+
+Figures are kept in full precision. What the folder doesn't say of its source stands here as constants.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from energydb.errors import DocumentError, DocumentErrors
+from energydb.leaderboard_files import (
+    INDEX,
+    SHAPES,
+    Folder,
+    IndexModel,
+    Lengths,
+    ModelFile,
+    Read,
+    read_folder,
+)
+from energydb.records import AnyRun, Document, Head, ImageRun, Model, OutputLengths, Run, TaskKind, VideoRun
+from energydb.strict_json import shown
+from energydb.units import wh_per_million_tokens
+
+FORMAT = "leaderboard"
+
+# What the leaderboard's pages and its benchmark's data set say, and its data files don't.
+_SOURCE: dict[str, Any] = {
+    "name": "ML.ENERGY Leaderboard",
+    "publisher": "The ML.ENERGY Initiative (started at SymbioticLab, University of Michigan)",
+    "url": "https://ml.energy/leaderboard/",
+    "licence": "Apache-2.0 per the ml-energy/benchmark-v3 dataset card",
+    "licence_evidence": (
+        "Hugging Face dataset ml-energy/benchmark-v3: tagged license:apache-2.0, ships a LICENSE file, and its "
+        "dataset card's License section reads Apache-2.0",
+        "The ML.ENERGY Leaderboard web app's footer says Apache 2.0",
+        "The leaderboard repository (github.com/ml-energy/leaderboard) carries no licence file",
+    ),
+    "cite": "Chung et al., The ML.ENERGY Benchmark: Toward Automated Inference Energy Measurement and "
+    "Optimization, NeurIPS 2025 Datasets and Benchmarks, arXiv 2505.06371",
+    "cite_url": "https://arxiv.org/abs/2505.06371",
+    "caveat": "GPU energy only, measured at steady state on a busy server. Host, network, cooling and idle time "
+    "are not counted. Every figure is a floor; a lightly used server sits well above it.",
+    "boundary": "gpu_only",
+}
+# The leaderboard's own default ceiling on the median inter-token latency, for all of its text tasks.
+_ITL_DEADLINE_MS = 500
+_PRECISIONS = {"bfloat16": "BF16", "fp8": "FP8", "mxfp4": "MXFP4"}
+HEAD_PLACES: Mapping[str, str] = {"workload": "$.task_display_name"}
+
+
+def is_leaderboard(folder: Path) -> bool:
+    """Tell a folder of the leaderboard's public data by what lies in it."""
+    return (folder / "tasks").is_dir() and ((folder / INDEX).is_file() or (folder / "models").is_dir())
+
+
+def read_leaderboard(path: Path) -> list[Document]:
+    """Read a folder of the leaderboard's public data: one document a task, its models in upstream order.
+
+    Raises:
+        DocumentErrors: every faulty file, with its first fault of form; or all faults of rule, where files are
+            missing or disagree.
+        MachineError: a file can't be read.
+    """
+    folder = read_folder(path)
+    faults = [*_file_faults(folder)]
+    if not faults:
+        faults = [fault for task in folder.tasks for fault in _task_faults(folder, task)]
+    if faults:
+        raise DocumentErrors(faults)
+    return [_document(folder, task) for task in folder.tasks]
+
+
+# --- Faults of rule: files that are missing, or disagree ------------------------------------------------
+
+
+def _fault(path: Path, place: str, expected: str, got: object) -> DocumentError:
+    return DocumentError(path, place, f"expected {expected}, got {shown(got)}")
+
+
+def _file_faults(folder: Folder) -> Iterator[DocumentError]:
+    """Hold the list of files against what the index and the tasks name."""
+    index = folder.index.content
+    for task in index.tasks:
+        if task not in folder.tasks:
+            yield DocumentError(folder.path / "tasks" / f"{task}.json", "", f"expected as {INDEX} lists it, got none")
+        if sum(task in tasks for tasks in index.architectures.values()) != 1:
+            yield _fault(folder.index.path, "$.architectures", "each task in one architecture's list", task)
+    expected = set()
+    for task, read in folder.tasks.items():
+        if task not in index.tasks:
+            yield _fault(read.path, "", f"one of the tasks that {INDEX} lists", task)
+        if read.content.task != task:
+            yield _fault(read.path, "$.task", f"{shown(task)}, as the file is named", read.content.task)
+        diffusion = task in index.architectures.get("diffusion", ())
+        if diffusion != (read.kind != "text"):
+            yield _fault(read.path, "$.configurations", "runs of the kind that the index says", read.kind)
+        for model_id in dict.fromkeys(row.model_id for row in read.content.configurations):
+            name = _model_file_name(model_id, task)
+            expected.add(name)
+            if name not in folder.models:
+                yield DocumentError(
+                    folder.path / "models" / name, "", f"expected as tasks/{task}.json has its runs, got none"
+                )
+    for name, model in folder.models.items():
+        if name not in expected:
+            yield _fault(model.path, "", "a model and task of a file in tasks/", name)
+
+
+def _task_faults(folder: Folder, task: str) -> Iterator[DocumentError]:
+    read = folder.tasks[task]
+    slugs: dict[str, str] = {}
+    seen: dict[Any, int] = {}
+    places: dict[str, list[int]] = {}
+    for place, row in enumerate(read.content.configurations):
+        at = f"$.configurations[{place}]"
+        places.setdefault(row.model_id, []).append(place)
+        other = slugs.setdefault(_slug(row.model_id), row.model_id)
+        if other != row.model_id:
+            yield _fault(read.path, f"{at}.model_id", f"another last part than {shown(other)}", row.model_id)
+        if row.weight_precision not in _PRECISIONS:
+            yield _fault(
+                read.path, f"{at}.weight_precision", f"one of {', '.join(_PRECISIONS)}", row.weight_precision
+            )
+        if seen.setdefault(row, place) != place:
+            yield DocumentError(read.path, at, f"expected another run, got $.configurations[{seen[row]}] again")
+        if read.kind == "text":
+            joules = row.energy_per_token_joules * row.avg_output_len
+            if not math.isclose(row.energy_per_request_joules, joules, rel_tol=1e-9):
+                yield _fault(
+                    read.path,
+                    f"{at}.energy_per_request_joules",
+                    f"energy_per_token_joules x avg_output_len, {joules}",
+                    row.energy_per_request_joules,
+                )
+    for model_id, of_model in places.items():
+        model = folder.models[_model_file_name(model_id, task)]
+        yield from _model_faults(folder, read, of_model, model)
+
+
+def _model_faults(
+    folder: Folder, task: Read[Any], places: list[int], model: Read[ModelFile[Any]]
+) -> Iterator[DocumentError]:
+    """Hold a model's file against its rows in the task's file, and both against the index."""
+    rows = [task.content.configurations[place] for place in places]
+    content = model.content
+    indexed = folder.index.content.models.get(rows[0].model_id)
+    if indexed is None:
+        yield _fault(folder.index.path, "$.models", f"the models of tasks/{task.path.name}", rows[0].model_id)
+        return
+    if content.task != task.content.task:
+        yield _fault(model.path, "$.task", f"{shown(task.content.task)}, as the file is named", content.task)
+    if content.model_id != rows[0].model_id:
+        yield _fault(model.path, "$.model_id", f"{shown(rows[0].model_id)}, as the file is named", content.model_id)
+    for field in IndexModel.__struct_fields__:
+        expected = getattr(indexed, field)
+        said = [(task.path, f"$.configurations[{place}]", row) for place, row in zip(places, rows, strict=True)]
+        if field != "nickname" or content.nickname is not None:
+            said.append((model.path, "$", content))
+        for path, at, of in said:
+            if (got := getattr(of, field, None)) != expected:
+                yield _fault(path, f"{at}.{field}", f"{shown(expected)} as in {INDEX}", got)
+    if len(content.configurations) != len(rows):
+        got_runs = len(content.configurations)
+        yield _fault(model.path, "$.configurations", f"{len(rows)} runs as in tasks/{task.path.name}", got_runs)
+        return
+    shape = SHAPES[task.kind]
+    for place, (row_place, row, run) in enumerate(zip(places, rows, content.configurations, strict=True)):
+        pairs = [(field, run, field) for field in shape.measured]
+        pairs += [(f"parallelization.{field}", run.parallelization, field) for field in shape.parallel]
+        for said_as, of, field in pairs:
+            if getattr(of, field) != getattr(row, field):
+                as_in = f"{shown(getattr(row, field))} as in tasks/{task.path.name}: $.configurations[{row_place}]"
+                yield _fault(model.path, f"$.configurations[{place}].{said_as}", as_in, getattr(of, field))
+    if task.kind == "text":
+        yield from _length_faults(model)
+
+
+def _length_faults(model: Read[ModelFile[Any]]) -> Iterator[DocumentError]:
+    """Hold the output lengths of each run against those of the model: the same bins, and their sums."""
+    whole: Lengths | None = model.content.output_length_distribution
+    place = "$.output_length_distribution"
+    if whole is None:
+        yield DocumentError(model.path, place, "expected a value, got no such field")
+        return
+    if len(whole.bins) != len(whole.counts) + 1 or any(low >= high for low, high in pairwise(whole.bins)):
+        yield _fault(model.path, f"{place}.bins", f"{len(whole.counts) + 1} ascending edges", len(whole.bins))
+    runs = model.content.configurations
+    for number, run in enumerate(runs):
+        at = f"$.configurations[{number}].output_length_distribution"
+        if run.output_length_distribution.bins != whole.bins:
+            yield _fault(model.path, f"{at}.bins", f"the same as in {place}", run.output_length_distribution.bins)
+        if len(run.output_length_distribution.counts) != len(whole.counts):
+            got = len(run.output_length_distribution.counts)
+            yield _fault(model.path, f"{at}.counts", f"{len(whole.counts)} counts as in {place}", got)
+            return
+    sums = [sum(counts) for counts in zip(*(run.output_length_distribution.counts for run in runs), strict=True)]
+    if list(whole.counts) != sums:
+        yield _fault(model.path, f"{place}.counts", f"the sums over the runs, {shown(sums)}", whole.counts)
+
+
+def _model_file_name(model_id: str, task: str) -> str:
+    return f"{model_id.replace('/', '__')}__{task}.json"
+
+
+# --- From the publisher's fields to the records' --------------------------------------------------------
+
+
+def _document(folder: Folder, task: str) -> Document:
+    read = folder.tasks[task]
+    by_model: dict[str, list[Any]] = {}
+    for row in read.content.configurations:
+        by_model.setdefault(row.model_id, []).append(row)
+    files = [folder.models[_model_file_name(model_id, task)] for model_id in by_model]
+    return Document(
+        path=str(read.path),
+        files=(
+            read.file,
+            folder.index.file,
+            *sorted((model.file for model in files), key=lambda file: file.name),
+        ),
+        head=_head(folder, task),
+        head_places=HEAD_PLACES,
+        models=tuple(
+            _model(rows, read.kind, model.content) for rows, model in zip(by_model.values(), files, strict=True)
+        ),
+    )
+
+
+def _head(folder: Folder, task: str) -> Head:
+    read = folder.tasks[task]
+    updated = folder.index.content.last_updated
+    return Head(
+        format=FORMAT,
+        task=task,
+        kind=read.kind,
+        data_version=updated,
+        compiled=updated,
+        workload=read.content.task_display_name,
+        itl_deadline_ms=_ITL_DEADLINE_MS if read.kind == "text" else None,
+        **_SOURCE,
+    )
+
+
+def _model(rows: list[Any], kind: TaskKind, file: ModelFile[Any]) -> Model:
+    first = rows[0]
+    slug = _slug(first.model_id)
+    make = _RUNS[kind]
+    seen: dict[tuple[object, ...], int] = {}
+    runs = []
+    for row in rows:
+        run = make(row, slug)
+        setting = _setting(run)
+        seen[setting] = seen.get(setting, 0) + 1
+        runs.append(msgspec.structs.replace(run, repeat=seen[setting]))
+    is_text = kind == "text"
+    return Model(
+        slug=slug,
+        name=first.nickname,
+        model_id=first.model_id,
+        params_b=first.total_params_billions,
+        active_params_b=first.activated_params_billions,
+        architecture=first.architecture if is_text else None,
+        runs=tuple(runs),
+        parallel_notes=tuple(run.parallelization.notes or None for run in file.configurations) if is_text else (),
+        output_lengths=tuple(
+            OutputLengths(run.output_length_distribution.bins, run.output_length_distribution.counts)
+            for run in file.configurations
+        )
+        if is_text
+        else (),
+    )
+
+
+def _slug(model_id: str) -> str:
+    """Return the last part of a Hugging Face id as it stands in addresses.
+
+    >>> _slug("meta-llama/Llama-3.1-70B-Instruct")
+    'llama-3-1-70b-instruct'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", model_id.rpartition("/")[2].lower())
+
+
+def _setting(run: AnyRun) -> tuple[object, ...]:
+    """Return what the repeats of a run share."""
+    if isinstance(run, Run):
+        return (run.gpu, run.num_gpus, run.max_num_seqs)
+    return tuple(getattr(run, field) for field in run.__struct_fields__ if field not in _MEASURED)
+
+
+_MEASURED = {
+    *("batch_latency_s", "gpu_power_watts_total", "repeat"),
+    *("joules_per_image", "images_per_second", "joules_per_video", "videos_per_second"),
+}
+
+
+def _text_run(row: Any, slug: str) -> Run:
+    limit = "none" if row.max_num_seqs is None else row.max_num_seqs
+    return Run(
+        gpu=row.gpu_model,
+        num_gpus=row.num_gpus,
+        tensor_parallel=row.tensor_parallel,
+        data_parallel=row.data_parallel,
+        expert_parallel=row.expert_parallel,
+        precision=_PRECISIONS[row.weight_precision],
+        max_num_seqs=row.max_num_seqs,
+        avg_requests_in_flight=row.avg_batch_size,
+        wh_per_million_output_tokens=wh_per_million_tokens(row.energy_per_token_joules),
+        joules_per_output_token=row.energy_per_token_joules,
+        median_itl_ms=row.median_itl_ms,
+        p90_itl_ms=row.p90_itl_ms,
+        p95_itl_ms=row.p95_itl_ms,
+        p99_itl_ms=row.p99_itl_ms,
+        tokens_per_second=row.output_throughput_tokens_per_sec,
+        gpu_power_watts_total=row.avg_power_watts,
+        avg_output_tokens=row.avg_output_len,
+        under_itl_deadline=row.median_itl_ms <= _ITL_DEADLINE_MS,
+        avg_running_batch=row.avg_batch_size,
+        row_id=f"{slug}/{row.gpu_model}/{row.num_gpus}/{limit}",
+        repeat=1,
+    )
+
+
+def _diffusion_fields(row: Any) -> dict[str, Any]:
+    same = ("num_gpus", "ulysses_degree", "ring_degree", "batch_size", "inference_steps", "batch_latency_s")
+    return {
+        "gpu": row.gpu_model,
+        "precision": _PRECISIONS[row.weight_precision],
+        "gpu_power_watts_total": row.avg_power_watts,
+        "repeat": 1,
+        **{field: getattr(row, field) for field in same},
+    }
+
+
+def _image_run(row: Any, slug: str) -> ImageRun:
+    return ImageRun(
+        image_height=row.image_height,
+        image_width=row.image_width,
+        joules_per_image=row.energy_per_image_joules,
+        images_per_second=row.throughput_images_per_sec,
+        **_diffusion_fields(row),
+    )
+
+
+def _video_run(row: Any, slug: str) -> VideoRun:
+    return VideoRun(
+        video_height=row.video_height,
+        video_width=row.video_width,
+        num_frames=row.num_frames,
+        fps=row.fps,
+        joules_per_video=row.energy_per_video_joules,
+        videos_per_second=row.throughput_videos_per_sec,
+        **_diffusion_fields(row),
+    )
+
+
+_RUNS: Mapping[TaskKind, Callable[[Any, str], AnyRun]] = {
+    "text": _text_run,
+    "image": _image_run,
+    "video": _video_run,
+}

@@ -1,0 +1,24 @@
+-- View: measured_run
+-- Grain: one row per measured run of any kind, in every release
+-- Key: kind, run_key
+-- Reads: configuration, image_configuration, video_configuration
+--
+-- Which runs are there, text, image and video alike?
+-- What the three tables of runs have in common, so that counts and provenance leave none of them out.
+
+create or replace view measured_run as
+select 'text' as kind, configuration_key as run_key, model_key, gpu, num_gpus, precision, gpu_power_watts_total, row_id, repeat
+from configuration
+union all
+select 'image', image_configuration_key, model_key, gpu, num_gpus, precision, gpu_power_watts_total, null, repeat
+from image_configuration
+union all
+select 'video', video_configuration_key, model_key, gpu, num_gpus, precision, gpu_power_watts_total, null, repeat
+from video_configuration;
+
+comment on view measured_run is 'Every measured run, of text, image and video models alike.';
+comment on column measured_run.kind is 'What the run makes: text, image or video.';
+comment on column measured_run.run_key is 'Key of the run in the table of its kind.';
+comment on column measured_run.gpu_power_watts_total is 'GPU power, summed over num_gpus, W.';
+comment on column measured_run.row_id is 'The publisher''s name of a text run; NULL for image and video runs.';
+comment on column measured_run.repeat is 'Ordinal among the runs of a model that share every setting.';

@@ -1,0 +1,112 @@
+-- View: task_ranking
+-- Grain: one row per task, product and model
+-- Key: task, boundary, product, model
+-- Reads: best_pick, best_image_pick, best_video_pick
+--
+-- Which model needs the least energy on each task?
+-- Each model by the best of its picks, on whatever GPU. Text, images and videos each have their own unit, and
+-- images and videos of another size or length are another product: ranks count within a product.
+
+create or replace view task_ranking as
+with pick as (
+    select
+        task,
+        model,
+        gpu,
+        'output tokens' as product,
+        wh_per_million_output_tokens,
+        cast(null as double) as joules_per_image,
+        cast(null as double) as joules_per_video,
+        joules_per_output_token as joules,
+        num_gpus,
+        model_name,
+        source,
+        data_version,
+        boundary,
+        licence,
+    from best_pick
+
+    union all
+    select
+        task,
+        model,
+        gpu,
+        concat('images of ', image_width, ' x ', image_height),
+        null,
+        joules_per_image,
+        null,
+        joules_per_image,
+        num_gpus,
+        model_name,
+        source,
+        data_version,
+        boundary,
+        licence,
+    from best_image_pick
+
+    union all
+    select
+        task,
+        model,
+        gpu,
+        concat(
+            'videos of ', video_width, ' x ', video_height,
+            ', ', coalesce(cast(num_frames as varchar), 'unknown'), ' frames',
+            ' at ', coalesce(cast(fps as varchar), 'unknown'), ' fps'
+        ),
+        null,
+        null,
+        joules_per_video,
+        joules_per_video,
+        num_gpus,
+        model_name,
+        source,
+        data_version,
+        boundary,
+        licence,
+    from best_video_pick
+),
+best as (
+    select
+        task,
+        model,
+        gpu,
+        product,
+        wh_per_million_output_tokens,
+        joules_per_image,
+        joules_per_video,
+        joules,
+        num_gpus,
+        model_name,
+        source,
+        data_version,
+        boundary,
+        licence,
+    from pick
+    qualify row_number() over (
+        partition by task, boundary, product, model
+        order by joules, num_gpus, gpu
+    ) = 1
+)
+select
+    task,
+    rank() over (partition by task, boundary, product order by joules) as place,
+    model,
+    wh_per_million_output_tokens,
+    joules_per_image,
+    joules_per_video,
+    gpu,
+    num_gpus,
+    product,
+    model_name,
+    source,
+    data_version,
+    boundary,
+    licence,
+from best
+order by task, boundary, product, place, model;
+
+comment on view task_ranking is 'Each task''s models by the energy of their best pick.';
+comment on column task_ranking.place is 'Place of the model within its task and product: 1 needs the least energy, equals share a place.';
+comment on column task_ranking.gpu is 'GPU model of the best pick.';
+comment on column task_ranking.product is 'What the energy makes: ranks count within it.';

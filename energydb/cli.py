@@ -39,6 +39,7 @@ app = typer.Typer(
       energydb load               build energy.duckdb from the documents shipped
       energydb query best_pick    the lowest-energy run per task, model and GPU
       energydb views              what else can be asked
+      energydb fetch              the leaderboard's whole data, for energydb load
 
     In the DuckDB shell: duckdb -readonly energy.duckdb "from best_pick"
 
@@ -94,7 +95,8 @@ def load(
         list[Path] | None,
         typer.Argument(
             metavar="PATH",
-            help="Documents, or folders searched for *.json; without any, those that come with energydb.",
+            help="Documents, folders searched for *.json, or folders of the leaderboard's public data; "
+            "without any, the documents that come with energydb.",
         ),
     ] = None,
     database: Database = DEFAULT_DATABASE,
@@ -108,6 +110,7 @@ def load(
     Examples:
       energydb load
       energydb load my-documents/ --database lab.duckdb --strict
+      energydb load data leaderboard       (the leaderboard: energydb fetch)
     """
     from energydb.load import load as load_documents
 
@@ -120,6 +123,38 @@ def load(
     _say(f"  {launcher} query best_pick{named}")
     _say(f"  {launcher} views")
     _say(f'  duckdb -readonly {shlex.quote(str(database))} "from best_pick"   (pip install duckdb-cli)')
+
+
+@app.command()
+def fetch(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Folder to put it in, for this data alone.")] = Path(
+        "leaderboard"
+    ),
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="URL", help="Where the data lies; by default the shipped documents' data_url."
+        ),
+    ] = None,
+) -> None:
+    """Get the leaderboard's whole public data, into a folder that load takes.
+
+    The folder is replaced whole or stays as it was; what changed in it is listed.
+
+    \b
+    Examples:
+      energydb fetch
+      energydb load data leaderboard
+    """
+    from energydb.fetch import default_url
+    from energydb.fetch import fetch as fetch_data
+
+    changes = fetch_data(folder, url or default_url(), track=_track)
+    for what in ("new", "changed", "gone"):
+        for place in getattr(changes, what):
+            typer.echo(f"{what:7}  {place}")
+    counts = ", ".join(f"{len(places)} {what}" for what, places in changes._asdict().items())
+    _say(f"{folder}: {counts}. Load it: energydb load {shlex.quote(str(folder))}")
 
 
 @app.command()
@@ -246,6 +281,48 @@ def query(
                     file.writelines(_lines(answer, format, None))
 
 
+export_app = typer.Typer(help="Write what the database holds back out, as files.", rich_markup_mode=None)
+app.add_typer(export_app, name="export")
+
+
+@export_app.command("documents")
+def export_documents(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to; made if it isn't there.")],
+    task: Annotated[str, typer.Option("--task", metavar="TASK", help="The task whose models are written.")],
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            "--like", metavar="DOCUMENT", help="A document of the task, whose head a loaded leaderboard lacks."
+        ),
+    ] = None,
+    release: Annotated[
+        str | None, typer.Option("--release", metavar="DATE", help="A data_version; by default the newest.")
+    ] = None,
+    database: Database = DEFAULT_DATABASE,
+) -> None:
+    """Write a task's models as model documents, one file a model, in canonical form.
+
+    Loaded documents come back as they were. From a loaded leaderboard they are derived: rounded as its
+    published documents are, under the head of --like.
+
+    \b
+    Examples:
+      energydb export documents out --task lm-arena-chat
+      energydb export documents out --task lm-arena-chat --like document.json
+    """
+    from energydb.export import model_documents
+
+    written = list(model_documents(database, task, like=like, data_version=release))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MachineError(f"{folder}: can't be written: {error.strerror}") from error
+    for name, document in written:
+        with _whole_file(folder / name) as path:
+            path.write_bytes(document)
+    _say(f"{folder}: {len(written)} document{'' if len(written) == 1 else 's'} of {task}")
+
+
 def main() -> NoReturn:
     """Run the command line, and turn every fault into its lines on stderr and its exit code."""
     signal.signal(signal.SIGTERM, _stop)
@@ -274,8 +351,8 @@ def _say(words: str) -> None:
 
 
 def _track(items: Sequence[T], /, what: str) -> Iterable[T]:
-    """Show a progress bar on a terminal, where there is enough to wait for."""
-    if not sys.stderr.isatty() or len(items) < 100:
+    """Show a progress bar on a terminal, where there is something to wait for."""
+    if not sys.stderr.isatty() or len(items) < 3:
         return items
     from rich.console import Console
     from rich.progress import track

@@ -3,16 +3,15 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import cast
 
 import msgspec
-from msgspec import Meta, Struct
 
+from energydb.document_form import SAME_NAME_IN_SOURCE, ModelDocument, Source
 from energydb.errors import DocumentError, DocumentErrors
 from energydb.records import Document, File, Head, Model, Run
-from energydb.strict_json import Count, Positive, Text, decode, read_bytes, shown
+from energydb.strict_json import decode, read_bytes, shown
 
 FORMAT = "model_document"
 
@@ -23,85 +22,11 @@ KNOWN = {
     "$.boundary": "gpu_only",
 }
 
-# A field that came late to the format: None where it is absent, while a null is refused like any other
-# wrong type, since msgspec doesn't hold a default against the declared type.
-_ABSENT = cast(Any, None)
-
-
-class _Source(Struct, frozen=True, forbid_unknown_fields=True):
-    name: Text
-    publisher: Text
-    url: Text
-    data_url: Text
-    version: Text
-    released: date
-    compiled: date
-    compiled_evidence: Text
-    retrieved: date
-    licence: Text
-    licence_evidence: tuple[Text, ...]
-    workload: Text
-    method: Text
-    selection: Text
-    cite: Text
-    cite_url: Text
-    used_for: Text
-    configurations: Text
-
-
-class _Configuration(Run, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    gpu: Text
-    num_gpus: Count
-    tensor_parallel: Count
-    data_parallel: Count
-    expert_parallel: Count
-    precision: Text
-    max_num_seqs: Count
-    avg_requests_in_flight: Positive
-    wh_per_million_output_tokens: Positive
-    joules_per_output_token: Positive
-    median_itl_ms: Positive
-    p90_itl_ms: Positive
-    p99_itl_ms: Positive
-    tokens_per_second: Positive
-    gpu_power_watts_total: Count
-    avg_output_tokens: Count
-    under_itl_deadline: bool
-    avg_running_batch: Positive = _ABSENT
-    p95_itl_ms: Positive = _ABSENT
-    row_id: Text = _ABSENT
-    repeat: Count = _ABSENT
-
-
-class _ModelDocument(Struct, frozen=True, forbid_unknown_fields=True):
-    version: Text
-    updated: date
-    data_version: date
-    unit: Text
-    itl_deadline_ms: Count
-    source: _Source
-    caveat: Text
-    boundary: Text
-    slug: Text
-    name: Text
-    model_id: Text
-    params_b: Positive
-    active_params_b: Positive
-    architecture: Text
-    gpus: Annotated[tuple[Text, ...], Meta(min_length=1)]
-    configurations: Annotated[tuple[_Configuration, ...], Meta(min_length=1)]
-    best: dict[Text, _Configuration]
-
-
-_DECODER = msgspec.json.Decoder(_ModelDocument)
-_SAME_NAME_IN_SOURCE = tuple(
-    field for field in _Source.__struct_fields__ if field in Head.__struct_fields__ and field != "licence_evidence"
-)
-
+_DECODER = msgspec.json.Decoder(ModelDocument)
 # Where a field of the head stands in a document, to name it when two documents disagree.
 HEAD_PLACES: Mapping[str, str] = {
     **{field: f"$.{field}" for field in ("updated", "unit", "itl_deadline_ms", "caveat", "boundary")},
-    **{field: f"$.source.{field}" for field in (*_SAME_NAME_IN_SOURCE, "licence_evidence")},
+    **{field: f"$.source.{field}" for field in (*SAME_NAME_IN_SOURCE, "licence_evidence")},
     "document_version": "$.version",
     "configurations_note": "$.source.configurations",
 }
@@ -147,7 +72,7 @@ def _fault(path: Path, place: str, expected: str, got: object) -> DocumentError:
     return DocumentError(path, place, f"expected {expected}, got {shown(got)}")
 
 
-def _head_faults(path: Path, document: _ModelDocument) -> Iterator[DocumentError]:
+def _head_faults(path: Path, document: ModelDocument) -> Iterator[DocumentError]:
     for place, known in KNOWN.items():
         got = getattr(document, place.removeprefix("$."))
         if got != known:
@@ -169,7 +94,7 @@ def _head_faults(path: Path, document: _ModelDocument) -> Iterator[DocumentError
         )
 
 
-def _run_faults(path: Path, document: _ModelDocument, runs: tuple[Run, ...]) -> Iterator[DocumentError]:
+def _run_faults(path: Path, document: ModelDocument, runs: tuple[Run, ...]) -> Iterator[DocumentError]:
     measured = sorted({run.gpu for run in runs})
     if sorted(document.gpus) != measured:
         yield _fault(
@@ -209,11 +134,11 @@ def _run_faults(path: Path, document: _ModelDocument, runs: tuple[Run, ...]) -> 
             )
 
 
-def _texts(document: _ModelDocument) -> Iterator[tuple[str, str]]:
-    for field in _ModelDocument.__struct_fields__:
+def _texts(document: ModelDocument) -> Iterator[tuple[str, str]]:
+    for field in ModelDocument.__struct_fields__:
         if isinstance(text := getattr(document, field), str):
             yield f"$.{field}", text
-    for field in _Source.__struct_fields__:
+    for field in Source.__struct_fields__:
         if isinstance(text := getattr(document.source, field), str):
             yield f"$.source.{field}", text
     for place, text in enumerate(document.source.licence_evidence):
@@ -227,12 +152,12 @@ def _texts(document: _ModelDocument) -> Iterator[tuple[str, str]]:
 # --- From the document's shape to the records' ----------------------------------------------------------
 
 
-def _task(source: _Source) -> str | None:
+def _task(source: Source) -> str | None:
     match = re.search(r"\(([^()\s]+)\)$", source.workload)
     return match and match[1]
 
 
-def _head(document: _ModelDocument) -> Head:
+def _head(document: ModelDocument) -> Head:
     source = document.source
     return Head(
         format=FORMAT,
@@ -247,11 +172,11 @@ def _head(document: _ModelDocument) -> Head:
         caveat=document.caveat,
         boundary=document.boundary,
         licence_evidence=source.licence_evidence,
-        **{field: getattr(source, field) for field in _SAME_NAME_IN_SOURCE},
+        **{field: getattr(source, field) for field in SAME_NAME_IN_SOURCE},
     )
 
 
-def _with_late_fields(document: _ModelDocument) -> Iterator[Run]:
+def _with_late_fields(document: ModelDocument) -> Iterator[Run]:
     """Give each run that lacks them its row_id and its repeat, by their rule, in document order."""
     seen: dict[tuple[str, int, int], int] = {}
     for run in document.configurations:

@@ -15,7 +15,9 @@ import msgspec
 from energydb.errors import DocumentError, DocumentErrors
 from energydb.leaderboard_files import (
     INDEX,
+    MODELS,
     SHAPES,
+    TASKS,
     Folder,
     IndexModel,
     Lengths,
@@ -56,7 +58,7 @@ HEAD_PLACES: Mapping[str, str] = {"workload": "$.task_display_name"}
 
 def is_leaderboard(folder: Path) -> bool:
     """Tell a folder of the leaderboard's public data by what lies in it."""
-    return (folder / "tasks").is_dir() and ((folder / INDEX).is_file() or (folder / "models").is_dir())
+    return (folder / TASKS).is_dir() and ((folder / INDEX).is_file() or (folder / MODELS).is_dir())
 
 
 def read_leaderboard(path: Path) -> list[Document]:
@@ -88,7 +90,7 @@ def _file_faults(folder: Folder) -> Iterator[DocumentError]:
     index = folder.index.content
     for task in index.tasks:
         if task not in folder.tasks:
-            yield DocumentError(folder.path / "tasks" / f"{task}.json", "", f"expected as {INDEX} lists it, got none")
+            yield DocumentError(folder.path / TASKS / f"{task}.json", "", f"expected as {INDEX} lists it, got none")
         if sum(task in tasks for tasks in index.architectures.values()) != 1:
             yield _fault(folder.index.path, "$.architectures", "each task in one architecture's list", task)
     expected = set()
@@ -101,11 +103,11 @@ def _file_faults(folder: Folder) -> Iterator[DocumentError]:
         if diffusion != (read.kind != "text"):
             yield _fault(read.path, "$.configurations", "runs of the kind that the index says", read.kind)
         for model_id in dict.fromkeys(row.model_id for row in read.content.configurations):
-            name = _model_file_name(model_id, task)
+            name = model_file_name(model_id, task)
             expected.add(name)
             if name not in folder.models:
                 yield DocumentError(
-                    folder.path / "models" / name, "", f"expected as tasks/{task}.json has its runs, got none"
+                    folder.path / MODELS / name, "", f"expected as tasks/{task}.json has its runs, got none"
                 )
     for name, model in folder.models.items():
         if name not in expected:
@@ -139,7 +141,7 @@ def _task_faults(folder: Folder, task: str) -> Iterator[DocumentError]:
                     row.energy_per_request_joules,
                 )
     for model_id, of_model in places.items():
-        model = folder.models[_model_file_name(model_id, task)]
+        model = folder.models[model_file_name(model_id, task)]
         yield from _model_faults(folder, read, of_model, model)
 
 
@@ -204,7 +206,8 @@ def _length_faults(model: Read[ModelFile[Any]]) -> Iterator[DocumentError]:
         yield _fault(model.path, f"{place}.counts", f"the sums over the runs, {shown(sums)}", whole.counts)
 
 
-def _model_file_name(model_id: str, task: str) -> str:
+def model_file_name(model_id: str, task: str) -> str:
+    """Return the name of the file that holds a model's runs on a task."""
     return f"{model_id.replace('/', '__')}__{task}.json"
 
 
@@ -216,7 +219,7 @@ def _document(folder: Folder, task: str) -> Document:
     by_model: dict[str, list[Any]] = {}
     for row in read.content.configurations:
         by_model.setdefault(row.model_id, []).append(row)
-    files = [folder.models[_model_file_name(model_id, task)] for model_id in by_model]
+    files = [folder.models[model_file_name(model_id, task)] for model_id in by_model]
     return Document(
         path=str(read.path),
         files=(

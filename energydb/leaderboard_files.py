@@ -13,6 +13,8 @@ from energydb.records import File, TaskKind
 from energydb.strict_json import Count, Positive, Text, decode, read_bytes
 
 INDEX = "index.json"
+TASKS = "tasks"
+MODELS = "models"
 
 # Fields of the publisher's earlier schema, which measured and named things otherwise.
 EARLIER_SCHEMA = ("is_moe", "max_num_batched_tokens", "timeline", "timelines")
@@ -255,27 +257,51 @@ def read_folder(path: Path) -> Folder:
         MachineError: a file can't be read.
     """
     faults: list[DocumentError] = []
-    index = _read(path / INDEX, _INDEX, faults)
-    tasks = {file.stem: _read(file, "tasks", faults) for file in sorted((path / "tasks").glob("*.json"))}
-    models = {file.name: _read(file, "models", faults) for file in sorted((path / "models").glob("*.json"))}
+
+    def read(file: Path, shape: str) -> Any:
+        try:
+            return _read(file, shape)
+        except DocumentErrors as error:
+            faults.extend(error.errors)
+            return None
+
+    index = read(path / INDEX, INDEX)
+    tasks = {file.stem: read(file, TASKS) for file in sorted((path / TASKS).glob("*.json"))}
+    models = {file.name: read(file, MODELS) for file in sorted((path / MODELS).glob("*.json"))}
     if faults:
         raise DocumentErrors(faults)
     return Folder(path, index, tasks, models)
 
 
+def read_index(path: Path) -> Index:
+    """Read an index alone.
+
+    Raises:
+        DocumentErrors: its first fault of form.
+    """
+    return cast(Index, _read(path, INDEX).content)
+
+
+def read_task(path: Path) -> TaskFile[Any]:
+    """Read a task's file alone.
+
+    Raises:
+        DocumentErrors: its first fault of form.
+    """
+    return cast(TaskFile[Any], _read(path, TASKS).content)
+
+
 _INDEX = msgspec.json.Decoder(Index)
 
 
-def _read(path: Path, shape: str | msgspec.json.Decoder[Any], faults: list[DocumentError]) -> Any:
-    """Read one file; a fault goes to `faults`, and the answer is None."""
+def _read(path: Path, shape: str) -> Read[Any]:
+    """Read one file, of the shape that its place in the folder calls for."""
+    data = read_bytes(path)
+    kind = _kind(data)
     try:
-        data = read_bytes(path)
-        kind = _kind(data)
-        decoder = getattr(SHAPES[kind], shape) if isinstance(shape, str) else shape
-        content = decode(path, data, decoder)
+        content = decode(path, data, _INDEX if shape == INDEX else getattr(SHAPES[kind], shape))
     except DocumentErrors as error:
-        faults += (_of_earlier_schema(fault) for fault in error.errors)
-        return None
+        raise DocumentErrors([_of_earlier_schema(fault) for fault in error.errors]) from error
     return Read(path, File(path.name, hashlib.sha256(data).hexdigest()), kind, content)
 
 

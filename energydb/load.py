@@ -1,9 +1,9 @@
 """Rebuilds the database: reads and checks every document, builds a new file, and publishes it whole."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import sqlalchemy
@@ -17,16 +17,8 @@ from energydb.errors import DataError, DocumentError, DocumentErrors, FindingsEr
 from energydb.leaderboard import is_leaderboard, read_leaderboard
 from energydb.normalise import disagreements, table_rows
 from energydb.paths import DATA
+from energydb.progress import Track, silently
 from energydb.records import Document
-
-T = TypeVar("T")
-
-
-class Track(Protocol):
-    """Something that passes items on and shows how far it is: a progress bar."""
-
-    def __call__(self, items: Sequence[T], /, what: str) -> Iterable[T]:
-        """Yield each of `items`."""
 
 
 class Rows(NamedTuple):
@@ -44,7 +36,7 @@ class Report(NamedTuple):
     notes: tuple[str, ...]
 
 
-def load(paths: Sequence[Path], target: Path, *, strict: bool, track: Track | None = None) -> Report:
+def load(paths: Sequence[Path], target: Path, *, strict: bool, track: Track = silently) -> Report:
     """Build `target` anew from the documents in `paths` (files and folders; none: energydb's own).
 
     Raises:
@@ -60,7 +52,7 @@ def load(paths: Sequence[Path], target: Path, *, strict: bool, track: Track | No
     return report
 
 
-def check(paths: Sequence[Path], *, track: Track | None = None) -> Report:
+def check(paths: Sequence[Path], *, track: Track = silently) -> Report:
     """Do all that `load` does but for publishing a file.
 
     Raises:
@@ -87,7 +79,7 @@ def finding_faults(report: Report) -> list[DocumentError]:
     return faults
 
 
-def read_documents(paths: Sequence[Path], track: Track | None = None) -> tuple[list[Document], tuple[str, ...]]:
+def read_documents(paths: Sequence[Path], track: Track = silently) -> tuple[list[Document], tuple[str, ...]]:
     """Read every document once, and say which came twice.
 
     Raises:
@@ -98,7 +90,7 @@ def read_documents(paths: Sequence[Path], track: Track | None = None) -> tuple[l
     faults: list[DocumentError] = []
     documents: dict[object, Document] = {}
     notes = []
-    for path in track(found, what="Reading") if track else found:
+    for path in track(found, what="Reading"):
         try:
             read = read_leaderboard(path) if path.is_dir() else [read_document(path)]
         except DocumentErrors as error:

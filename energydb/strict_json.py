@@ -48,7 +48,9 @@ def read_bytes(path: Path) -> bytes:
         MachineError: it can't be read.
     """
     try:
-        if path.exists() and not path.is_file():
+        if not path.exists():
+            raise DocumentErrors([DocumentError(path, "", "expected a file, got none")])
+        if not path.is_file():
             raise DocumentErrors([DocumentError(path, "", "expected a file, got something else")])
         return path.read_bytes()
     except OSError as error:

@@ -3,7 +3,7 @@
 -- Key: model_key, gpu
 -- Reads: model_detail, measured_run, configuration_detail
 --
--- How did a model's figures move from release to release?
+-- How did a model's figures move over the releases?
 -- For a text model the lowest energy within the release's own deadline, over the same in the previous
 -- release of the same source and format; for every model its parameters and how many runs it has.
 

@@ -8,11 +8,11 @@ import pytest
 from energydb.paths import ROOT
 
 FLOORS = [
-    {"errors", "gpus", "paths", "records", "tables", "units"},
+    {"errors", "gpus", "paths", "progress", "records", "tables", "units"},
     {"strict_json"},
-    {"leaderboard_files"},
-    {"document", "leaderboard", "views"},
-    {"normalise"},
+    {"document_form", "leaderboard_files"},
+    {"document", "document_writer", "leaderboard", "views"},
+    {"fetch", "normalise"},
     {"catalog", "database"},
     {"check", "export", "load", "render"},
     {"cli"},

@@ -1,0 +1,88 @@
+"""Writes model documents: the way back from the records, in canonical form.
+
+Canonical is `json.dumps(document, indent=2)`: published key order, ASCII escapes, no final newline, GPUs
+ascending, `row_id` and `repeat` always written, late figures only where they are known.
+"""
+
+import json
+from typing import Any, cast
+
+import msgspec
+
+from energydb.document_form import SAME_NAME_IN_SOURCE, Configuration, ModelDocument, Source
+from energydb.records import Head, Model, Run
+from energydb.units import wh_per_million_tokens
+
+
+def model_document(head: Head, model: Model) -> bytes:
+    """Return the document of one model under the head of its release."""
+    runs = cast(tuple[Run, ...], model.runs)
+    source = {field: getattr(head, field) for field in SAME_NAME_IN_SOURCE}
+    gpus = sorted({run.gpu for run in runs})
+    configurations = tuple(map(_configuration, runs))
+    document = ModelDocument(
+        **{field: getattr(model, field) for field in ("slug", "name", "model_id", "params_b", "active_params_b")},
+        **{field: getattr(head, field) for field in ("data_version", "caveat", "boundary")},
+        version=cast(str, head.document_version),
+        updated=cast(Any, head.updated),
+        unit=cast(str, head.unit),
+        itl_deadline_ms=cast(int, head.itl_deadline_ms),
+        source=Source(
+            **source,
+            licence_evidence=head.licence_evidence,
+            configurations=cast(str, head.configurations_note),
+        ),
+        architecture=cast(str, model.architecture),
+        gpus=tuple(gpus),
+        configurations=configurations,
+        best={gpu: configurations[model.picks[gpu]] for gpu in gpus if gpu in model.picks},
+    )
+    return json.dumps(msgspec.to_builtins(document), indent=2).encode("ascii")
+
+
+def _configuration(run: Run) -> Configuration:
+    """Put a run in the document's form, in which power (W) and output length (tokens) are whole numbers."""
+    fields = {field: getattr(run, field) for field in Configuration.__struct_fields__}
+    fields |= {field: int(fields[field]) for field in ("gpu_power_watts_total", "avg_output_tokens")}
+    return Configuration(**fields)
+
+
+def rounded(model: Model, itl_deadline_ms: int) -> Model:
+    """Round a model's runs as its document publishes them, and pick the best from the unrounded figures.
+
+    Source: the leaderboard's published documents, which come out equal by these rules. `round` is Python's, of
+    the double: SQL engines round otherwise.
+    """
+    runs = cast(tuple[Run, ...], model.runs)
+    picks: dict[str, int] = {}
+    for place, run in enumerate(runs):
+        if run.median_itl_ms > itl_deadline_ms:
+            continue
+        best = picks.setdefault(run.gpu, place)
+        if _order(run) < _order(runs[best]):
+            picks[run.gpu] = place
+    return msgspec.structs.replace(model, runs=tuple(_rounded(run, itl_deadline_ms) for run in runs), picks=picks)
+
+
+def _order(run: Run) -> tuple[float, ...]:
+    """Return what picks are ordered by: least energy, then the smaller setup."""
+    return (run.joules_per_output_token, run.num_gpus, run.max_num_seqs or 0, run.repeat)
+
+
+def _rounded(run: Run, itl_deadline_ms: int) -> Run:
+    in_flight = round(run.avg_requests_in_flight, 1)
+    return msgspec.structs.replace(
+        run,
+        avg_requests_in_flight=in_flight,
+        avg_running_batch=in_flight,
+        wh_per_million_output_tokens=round(wh_per_million_tokens(run.joules_per_output_token), 2),
+        joules_per_output_token=round(run.joules_per_output_token, 7),
+        median_itl_ms=round(run.median_itl_ms, 1),
+        p90_itl_ms=round(run.p90_itl_ms, 1),
+        p95_itl_ms=run.p95_itl_ms and round(run.p95_itl_ms, 1),
+        p99_itl_ms=round(run.p99_itl_ms, 1),
+        tokens_per_second=round(run.tokens_per_second, 1),
+        gpu_power_watts_total=round(run.gpu_power_watts_total),
+        avg_output_tokens=round(run.avg_output_tokens),
+        under_itl_deadline=run.median_itl_ms <= itl_deadline_ms,
+    )

@@ -1,0 +1,202 @@
+"""Gets the leaderboard's public data over HTTP, into a folder that `load` takes: whole or not at all."""
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+import requests
+
+from energydb import __version__
+from energydb.document import read_document
+from energydb.errors import DataError, DocumentError, DocumentErrors, MachineError, UsageError
+from energydb.leaderboard import model_file_name, read_leaderboard
+from energydb.leaderboard_files import INDEX, MODELS, TASKS, read_index, read_task
+from energydb.paths import DATA
+from energydb.progress import Track, silently
+
+_ATTEMPTS = 4
+_FIRST_PAUSE_S = 0.5  # doubled from attempt to attempt
+_TIMEOUT_S = (10, 30)  # to connect, and between two pieces of an answer
+_LONGEST_S = 300  # for one file, however steadily its pieces drip
+_LARGEST_BYTES = 64 * 2**20  # the largest published file has about 1 MB
+_PASSING_FAULTS = {408, 425, 429, 500, 502, 503, 504}
+_PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
+
+
+class Changes(NamedTuple):
+    """What a fetch brought, against what was there before: places in the folder, in order."""
+
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+    same: tuple[str, ...]
+
+
+def default_url() -> str:
+    """Return the address that the shipped documents name as their data's, up to `tasks/`."""
+    document = read_document(min(DATA.glob("*.json")))
+    return str(document.head.data_url).rpartition(f"{TASKS}/")[0]
+
+
+def fetch(folder: Path, url: str, *, track: Track = silently) -> Changes:
+    """Get index, tasks and models from below `url`, check them as `load` would, and put them in `folder`.
+
+    Raises:
+        UsageError: `url` isn't http or https, or `folder` holds something else.
+        DataError: the server lacks a file, or what it sent isn't the leaderboard's data.
+        MachineError: the server can't be reached, or the folder can't be written.
+    """
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+        raise UsageError(f"{url}: expected an address that begins with https:// or http://")
+    real = Path(os.path.realpath(folder))
+    _refuse_unless_ours(real, folder)
+    try:
+        real.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".energydb-", suffix=".fetching", dir=real.parent))
+    except OSError as error:
+        raise MachineError(f"{folder}: can't write into its folder: {error.strerror}") from error
+    try:
+        fetched = work / "new"
+        base = url.rstrip("/") + "/"
+        try:
+            _download(fetched, base, track)
+            read_leaderboard(fetched)
+        except DocumentErrors as error:
+            raise DocumentErrors([_from(base, fetched, fault) for fault in error.errors]) from error
+        changes = _compare(real, fetched)
+        _refuse_unless_ours(real, folder)
+        _exchange(real, fetched, work / "old")
+    except OSError as error:
+        raise MachineError(f"{folder}: can't be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return changes
+
+
+def _from(base: str, fetched: Path, fault: DocumentError) -> DocumentError:
+    """Name the address of a faulty file, which nobody finds where it was put for now."""
+    return DocumentError(base + Path(fault.path).relative_to(fetched).as_posix(), fault.place, fault.problem)
+
+
+def _refuse_unless_ours(real: Path, folder: Path) -> None:
+    if not real.exists():
+        return
+    if not real.is_dir():
+        raise UsageError(f"{folder}: expected a folder, got a file")
+    others = sorted({path.name for path in real.iterdir()} - {INDEX, TASKS, MODELS})
+    if others:
+        raise UsageError(f"{folder}: expected a folder for this data alone, got one with {', '.join(others)}")
+
+
+def _download(folder: Path, url: str, track: Track) -> None:
+    (folder / TASKS).mkdir(parents=True)
+    (folder / MODELS).mkdir()
+
+    with requests.Session() as session:
+        session.headers["User-Agent"] = f"energydb/{__version__}"
+        _get(session, url, INDEX, folder)
+        index = read_index(folder / INDEX)
+        for task in track(index.tasks, what="Fetching tasks"):
+            _get(session, url, f"{TASKS}/{_plain(task)}.json", folder)
+        names = [
+            model_file_name(_plain_id(model_id), task)
+            for task in index.tasks
+            for model_id in dict.fromkeys(
+                row.model_id for row in read_task(folder / TASKS / f"{task}.json").configurations
+            )
+        ]
+        for name in track(names, what="Fetching models"):
+            _get(session, url, f"{MODELS}/{name}", folder)
+
+
+def _plain(name: str) -> str:
+    """Return a name that came from outside, if it can only name a file.
+
+    Raises:
+        DataError: it could lead elsewhere.
+    """
+    if not _PLAIN_NAME.fullmatch(name):
+        raise DataError(f"{INDEX}: expected a name that can only name a file, got {name!r}")
+    return name
+
+
+def _plain_id(model_id: str) -> str:
+    for part in model_id.split("/"):
+        _plain(part)
+    return model_id
+
+
+def _get(session: requests.Session, base: str, place: str, folder: Path) -> None:
+    """Get one file; a passing fault is tried again, and a file that was cut off never taken."""
+    url = base + quote(place)
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            with session.get(url, stream=True, timeout=_TIMEOUT_S) as response:
+                if response.status_code in _PASSING_FAULTS:
+                    problem = f"the server answered {response.status_code} {response.reason}"
+                elif response.status_code != 200:
+                    raise DataError(f"{url}: expected a file, got {response.status_code} {response.reason}")
+                else:
+                    (folder / place).write_bytes(_body(response, url))
+                    return
+        except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
+            problem = f"the connection failed: {_reason(error)}"
+        except requests.RequestException as error:
+            raise DataError(f"{url}: can't be fetched: {_reason(error)}") from error
+        if attempt < _ATTEMPTS:
+            time.sleep(_FIRST_PAUSE_S * 2 ** (attempt - 1))
+    raise MachineError(f"{url}: {problem}, {_ATTEMPTS} times in a row; try again later")
+
+
+def _body(response: requests.Response, url: str) -> bytes:
+    started = time.monotonic()
+    body = bytearray()
+    for piece in response.iter_content(2**16):
+        body += piece
+        if len(body) > _LARGEST_BYTES:
+            raise DataError(f"{url}: expected a file of at most {_LARGEST_BYTES // 2**20} MiB, got a larger one")
+        if time.monotonic() - started > _LONGEST_S:
+            raise MachineError(f"{url}: not there after {_LONGEST_S} s; try again later")
+    return bytes(body)
+
+
+def _reason(error: requests.RequestException) -> str:
+    """Say why on one line: the innermost reason, without the objects around it."""
+    reason: BaseException = error
+    while reason.args and isinstance(reason.args[-1], BaseException):
+        reason = reason.args[-1]
+    inner = getattr(reason, "reason", None)
+    return " ".join(str(inner or reason).split())
+
+
+def _compare(old: Path, new: Path) -> Changes:
+    before, after = _files(old), _files(new)
+    both = before.keys() & after.keys()
+    return Changes(
+        new=tuple(sorted(after.keys() - before.keys())),
+        changed=tuple(sorted(place for place in both if before[place] != after[place])),
+        gone=tuple(sorted(before.keys() - after.keys())),
+        same=tuple(sorted(place for place in both if before[place] == after[place])),
+    )
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def _exchange(target: Path, new: Path, aside: Path) -> None:
+    """Put `new` in the place of `target`; what was there is back if that fails."""
+    if target.exists():
+        target.rename(aside)
+    try:
+        new.rename(target)
+    except OSError:
+        if aside.exists():
+            aside.rename(target)
+        raise

@@ -1,0 +1,217 @@
+"""Documents written back out: byte for byte what was loaded, or what the publisher's documents would be."""
+
+import json
+import os
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from energydb.errors import DataError, UsageError
+from energydb.export import model_documents
+from energydb.load import load
+from tests.documents import LLAMA, SCOUT, document, run, write
+from tests.leaderboards import text_row, write_leaderboard
+
+TABLES = [
+    "source",
+    "task",
+    "release",
+    "licence_evidence",
+    "model",
+    "gpu",
+    "configuration",
+    "published_pick",
+]
+
+
+def contents(path: Path) -> dict[str, list[tuple]]:
+    """Return every row of every table, but for file names and hashes."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        found = {table: connection.execute(f"from {table} order by all").fetchall() for table in TABLES}
+        found["document"] = connection.execute("select document_key, release_key from document").fetchall()
+    return found
+
+
+def export(database: Path, folder: Path, task: str = "lm-arena-chat", **options) -> Path:
+    folder.mkdir()
+    for name, data in model_documents(database, task, **options):
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def test_loaded_documents_come_back_byte_for_byte(seed_database):
+    """Both shipped documents are in canonical form."""
+    exported = dict(model_documents(seed_database, "lm-arena-chat"))
+
+    assert exported == {path.name: path.read_bytes() for path in (LLAMA, SCOUT)}
+
+
+def test_other_forms_come_back_value_for_value(tmp_path):
+    """Blanks, key order and 16 for 16.0 are form; late fields that are absent stay so."""
+    late = ("avg_running_batch", "p95_itl_ms")
+    early = {name: value for name, value in run(median_itl_ms=16, max_num_seqs=16).items() if name not in late}
+    made = document(run(), early, name="Modèle ∑")
+    shuffled = dict(reversed(made.items()))
+    (tmp_path / "odd.json").write_text(json.dumps(shuffled, indent=None, ensure_ascii=False), encoding="utf-8")
+    load([tmp_path / "odd.json"], tmp_path / "energy.duckdb", strict=True)
+
+    ((name, data),) = model_documents(tmp_path / "energy.duckdb", "lm-arena-chat")
+
+    assert name == "small.json"
+    assert json.loads(data) == made
+    assert list(json.loads(data)) == list(json.loads(SCOUT.read_text()))
+    assert data.isascii()
+
+
+FLOATS = st.floats(min_value=1e-9, max_value=1e9, allow_nan=False)
+COUNTS = st.integers(min_value=1, max_value=2**31 - 1)
+RUNS = st.builds(
+    run,
+    gpu=st.sampled_from(["B200", "H100", "X\u00b9"]),
+    num_gpus=st.integers(1, 16),
+    max_num_seqs=st.integers(1, 4),
+    joules_per_output_token=FLOATS,
+    wh_per_million_output_tokens=FLOATS,
+    median_itl_ms=FLOATS,
+    tokens_per_second=FLOATS,
+    gpu_power_watts_total=COUNTS,
+    avg_output_tokens=COUNTS,
+    under_itl_deadline=st.booleans(),
+    precision=st.text(min_size=1, max_size=5).filter(lambda text: text.strip() and "\0" not in text),
+    repeat=st.integers(1, 3),
+)
+TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), min_size=1).filter(str.strip)
+DOCUMENTS = st.builds(
+    lambda runs, texts, params, deadline: document(
+        *{(run["gpu"], run["num_gpus"], run["max_num_seqs"], run["repeat"]): run for run in runs}.values(),
+        name=texts[0],
+        caveat=texts[1],
+        architecture=texts[2],
+        params_b=params,
+        source={"licence": texts[3], "method": texts[4], "licence_evidence": texts},
+        itl_deadline_ms=deadline,
+    ),
+    st.lists(RUNS, min_size=1, max_size=6),
+    st.lists(TEXTS, min_size=5, max_size=5),
+    FLOATS,
+    COUNTS,
+)
+
+
+@settings(max_examples=int(os.environ.get("ENERGYDB_EXAMPLES", "15")), deadline=None)
+@given(made=DOCUMENTS)
+def test_load_export_load_gives_the_same_rows(made, tmp_path_factory):
+    """Whatever a document says, the way there and back changes no value in any table."""
+    folder = tmp_path_factory.mktemp("round")
+    load([write(folder / "made.json", made)], folder / "first.duckdb", strict=False)
+    exported = export(folder / "first.duckdb", folder / "out")
+    load([exported], folder / "second.duckdb", strict=False)
+
+    assert contents(folder / "first.duckdb") == contents(folder / "second.duckdb")
+    assert json.loads((exported / "small.json").read_text()) == made
+
+
+def test_a_leaderboard_is_rounded_as_the_publisher_rounds(tmp_path):
+    """From a made row, by hand: 0.5123456789 J is 142.32 Wh, and the pick is of the unrounded figures."""
+    rows = [
+        text_row("org/Small-1B", max_num_seqs=8),
+        # Over the deadline by less than rounding shows, and cheaper: it must not be picked.
+        text_row(
+            "org/Small-1B",
+            max_num_seqs=16,
+            median_itl_ms=500.04,
+            energy_per_token_joules=0.1,
+            p90_itl_ms=501.0,
+            p95_itl_ms=502.0,
+            p99_itl_ms=503.0,
+        ),
+        # Equal when rounded to 7 places: the unrounded one is less.
+        text_row("org/Small-1B", max_num_seqs=32, energy_per_token_joules=0.51234567888),
+    ]
+    load([write_leaderboard(tmp_path / "data", {"lm-arena-chat": rows})], tmp_path / "e.duckdb", strict=False)
+
+    ((name, data),) = model_documents(tmp_path / "e.duckdb", "lm-arena-chat", like=SCOUT)
+    made = json.loads(data)
+
+    assert name == "small-1b.json"
+    assert made["configurations"][0] == {
+        "gpu": "H100",
+        "num_gpus": 1,
+        "tensor_parallel": 1,
+        "data_parallel": 1,
+        "expert_parallel": 1,
+        "precision": "BF16",
+        "max_num_seqs": 8,
+        "avg_requests_in_flight": 7.9,
+        "wh_per_million_output_tokens": 142.32,
+        "joules_per_output_token": 0.5123457,
+        "median_itl_ms": 20.1,
+        "p90_itl_ms": 21.5,
+        "p99_itl_ms": 23.5,
+        "tokens_per_second": 390.2,
+        "gpu_power_watts_total": 200,
+        "avg_output_tokens": 100,
+        "under_itl_deadline": True,
+        "avg_running_batch": 7.9,
+        "p95_itl_ms": 22.5,
+        "row_id": "small-1b/H100/1/8",
+        "repeat": 1,
+    }
+    assert made["configurations"][1]["median_itl_ms"] == 500.0
+    assert made["configurations"][1]["under_itl_deadline"] is False
+    assert made["best"]["H100"]["max_num_seqs"] == 32
+    assert made["source"] == json.loads(SCOUT.read_text())["source"]
+
+
+def test_the_release_is_chosen(tmp_path):
+    """The newest, or the one that is named."""
+    older = write(tmp_path / "a.json", document(name="Old", data_version="2025-12-01"))
+    load([older, write(tmp_path / "b.json", document(name="New"))], tmp_path / "energy.duckdb", strict=True)
+
+    def exported(**options):
+        ((_, data),) = model_documents(tmp_path / "energy.duckdb", "lm-arena-chat", **options)
+        return json.loads(data)["name"]
+
+    assert exported() == "New"
+    assert exported(data_version="2025-12-01") == "Old"
+    with pytest.raises(UsageError, match="one of the releases 2026-09-27, 2025-12-01, got 2024-01-01"):
+        exported(data_version="2024-01-01")
+
+
+def test_what_cannot_be_exported_is_said(everything_database, seed_database, tmp_path):
+    def export_from(database, task, **options):
+        return list(model_documents(database, task, **options))
+
+    with pytest.raises(UsageError, match="expected one of the tasks lm-arena-chat, got gpqa"):
+        export_from(seed_database, "gpqa")
+    with pytest.raises(UsageError, match="only documents are loaded"):
+        export_from(seed_database, "lm-arena-chat", like=SCOUT)
+    with pytest.raises(UsageError, match="name one with --like"):
+        export_from(everything_database, "gpqa")
+    with pytest.raises(UsageError, match="expected a document of the task gpqa, got one of lm-arena-chat"):
+        export_from(everything_database, "gpqa", like=SCOUT)
+    with pytest.raises(UsageError, match="this task makes images"):
+        export_from(everything_database, "text-to-image", like=SCOUT)
+
+
+def test_a_slug_that_names_no_file_is_refused(tmp_path):
+    """It could lead out of the folder."""
+    made = document(run(row_id="../small/H100/1/8"), slug="../small")
+    load([write(tmp_path / "a.json", made)], tmp_path / "energy.duckdb", strict=True)
+
+    with pytest.raises(DataError, match="expected a slug that can name a file"):
+        list(model_documents(tmp_path / "energy.duckdb", "lm-arena-chat"))
+
+
+def test_the_command_writes_a_file_a_model(energydb, seed_database, tmp_path):
+    """Whole files, in a folder that is made; a second run writes the same."""
+    for _ in range(2):
+        done = energydb("export", "documents", "out/chat", "--task", "lm-arena-chat", "--database", seed_database)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr == "out/chat: 2 documents of lm-arena-chat\n"
+    written = sorted((tmp_path / "out" / "chat").iterdir())
+    assert [path.name for path in written] == [LLAMA.name, SCOUT.name]
+    assert [path.read_bytes() for path in written] == [LLAMA.read_bytes(), SCOUT.read_bytes()]

@@ -1,0 +1,297 @@
+"""The reader of the leaderboard's public data: what it takes, what it derives, and what it refuses."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from energydb.errors import DocumentErrors
+from energydb.leaderboard import is_leaderboard, read_leaderboard
+from energydb.records import OutputLengths
+from tests.leaderboards import image_row, small_tasks, text_row, video_row, write_leaderboard
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_leaderboard(tmp_path / "data")
+
+
+def models(folder: Path) -> dict[tuple[str, str], Any]:
+    documents = read_leaderboard(folder)
+    return {(document.head.task, model.slug): model for document in documents for model in document.models}
+
+
+def faults(folder: Path) -> list[str]:
+    with pytest.raises(DocumentErrors) as refused:
+        read_leaderboard(folder)
+    assert all(line.startswith(f"{folder}/") for line in refused.value.lines)
+    return [line.removeprefix(f"{folder}/") for line in refused.value.lines]
+
+
+def change(path: Path, **values: Any) -> None:
+    """Change fields at the top of a JSON file."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def change_run(path: Path, place: int, **values: Any) -> None:
+    """Change fields of one run in a JSON file."""
+    made = json.loads(path.read_text())
+    made["configurations"][place] |= values
+    path.write_text(json.dumps(made))
+
+
+CHAT = "tasks/lm-arena-chat.json"
+SMALL = "models/org__Small-1B__lm-arena-chat.json"
+PAINT = "models/org__Paint-Σ__text-to-image.json"
+
+
+def test_figures_are_kept_in_full_precision(folder):
+    """Nothing is rounded on the way in; what a row lacks is derived without rounding."""
+    run = models(folder)["lm-arena-chat", "small-1b"].runs[0]
+
+    assert run.joules_per_output_token == 0.5123456789
+    assert run.wh_per_million_output_tokens == 0.5123456789 / 3600 * 1e6
+    assert run.avg_running_batch == run.avg_requests_in_flight == 7.9350877
+    assert run.gpu_power_watts_total == 0.5123456789 * 390.25
+    assert run.avg_output_tokens == 100.5
+    assert run.median_itl_ms == 20.123456
+    assert run.under_itl_deadline is True
+    assert run.row_id == "small-1b/H100/1/8"
+    assert run.precision == "BF16"
+
+
+def test_repeats_are_counted_in_upstream_order(folder):
+    """Two runs of one setting are both kept, and told apart."""
+    runs = models(folder)["lm-arena-chat", "small-1b"].runs
+
+    assert [(run.max_num_seqs, run.repeat, run.joules_per_output_token) for run in runs] == [
+        (8, 1, 0.5123456789),
+        (8, 2, 0.55),
+        (16, 1, 0.4),
+        (32, 1, 0.45),
+    ]
+
+
+def test_image_and_video_runs_have_their_own_units(folder):
+    read = models(folder)
+    image, video = read["text-to-image", "paint-"].runs[0], read["text-to-video", "film"].runs[0]
+
+    assert (image.joules_per_image, image.images_per_second, image.batch_latency_s) == (600.0, 0.5, 2.0)
+    assert (video.joules_per_video, video.num_frames, video.fps, video.video_width) == (60000.0, 81, 15.0, 832)
+    assert read["text-to-image", "paint-"].name == "Paint-Σ"
+    assert read["text-to-image", "paint-"].architecture is None
+
+
+def test_output_lengths_and_notes_go_with_the_runs(tmp_path):
+    tasks = {"gpqa": [text_row("org/Mix-8B", num_gpus=4, data_parallel=4, tensor_parallel=1, expert_parallel=4)]}
+    model = models(write_leaderboard(tmp_path / "data", tasks))["gpqa", "mix-8b"]
+
+    assert model.output_lengths == (OutputLengths((1.0, 50.5, 100.5, 200.0), (1, 5, 4)),)
+    assert model.parallel_notes == ("DP for attention, EP for MLP experts",)
+
+
+def test_a_head_holds_what_the_publisher_says(folder):
+    """And nothing that it doesn't: the folder knows no method and no retrieval date."""
+    heads = {document.head.task: document.head for document in read_leaderboard(folder)}
+    chat = heads["lm-arena-chat"]
+
+    assert str(chat.data_version) == str(chat.compiled) == "2026-02-16"
+    assert chat.workload == "The lm-arena-chat task"
+    assert (chat.itl_deadline_ms, heads["text-to-image"].itl_deadline_ms) == (500, None)
+    assert chat.boundary == "gpu_only"
+    assert (chat.method, chat.retrieved, chat.selection, chat.unit) == (None, None, None, None)
+
+
+def test_null_is_taken_where_the_publishers_types_allow_it(tmp_path):
+    """No cap on sequences, unknown frames and fps: NULL, not zero."""
+    tasks = {
+        "gpqa": [text_row("org/Small-1B", max_num_seqs=None)],
+        "text-to-video": [video_row(num_frames=None, fps=None)],
+    }
+    read = models(write_leaderboard(tmp_path / "data", tasks))
+
+    assert read["gpqa", "small-1b"].runs[0].max_num_seqs is None
+    assert read["gpqa", "small-1b"].runs[0].row_id == "small-1b/H100/1/none"
+    assert (read["text-to-video", "film"].runs[0].num_frames, read["text-to-video", "film"].runs[0].fps) == (
+        None,
+        None,
+    )
+
+
+def test_a_folder_is_told_by_what_lies_in_it(folder, tmp_path):
+    (tmp_path / "other").mkdir()
+
+    assert is_leaderboard(folder)
+    assert not is_leaderboard(tmp_path / "other")
+
+
+def test_every_file_with_a_fault_of_form_is_named(folder):
+    """Each with its first fault."""
+    change_run(folder / CHAT, 1, median_itl_ms="20")
+    change(folder / SMALL, total_params_billions=None)
+    change(folder / "index.json", last_updated="yesterday")
+
+    assert faults(folder) == [
+        'index.json: $.last_updated: expected a date, YYYY-MM-DD, got "yesterday"',
+        f'{CHAT}: $.configurations[1].median_itl_ms: expected a number, got "20"',
+        f"{SMALL}: $.total_params_billions: expected a number, got null",
+    ]
+
+
+@pytest.mark.parametrize("field", ["is_moe", "max_num_batched_tokens", "timelines"])
+def test_an_earlier_schema_is_refused_by_name(folder, field):
+    """It measured and named things otherwise."""
+    change_run(folder / CHAT, 0, **{field: True})
+
+    assert faults(folder) == [
+        f"{CHAT}: $.configurations[0].{field}: expected the leaderboard's schema of 2026, got {field},"
+        " of an earlier one, which isn't read"
+    ]
+
+
+def test_missing_and_unlisted_files_are_named(folder):
+    """Rows would be lost, or their lengths and notes."""
+    (folder / "tasks/gpqa.json").unlink()
+    (folder / PAINT).unlink()
+    shutil.copy(folder / CHAT, folder / "tasks/extra.json")
+
+    said = faults(folder)
+
+    assert "tasks/gpqa.json: expected as index.json lists it, got none" in said
+    assert f"{PAINT}: expected as tasks/text-to-image.json has its runs, got none" in said
+    assert 'tasks/extra.json: expected one of the tasks that index.json lists, got "extra"' in said
+    assert 'tasks/extra.json: $.task: expected "extra", as the file is named, got "lm-arena-chat"' in said
+    assert (
+        "models/org__Small-1B__gpqa.json: expected a model and task of a file in tasks/,"
+        ' got "org__Small-1B__gpqa.json"' in said
+    )
+
+
+def test_no_index_is_a_fault(folder):
+    (folder / "index.json").unlink()
+
+    assert faults(folder) == ["index.json: expected a file, got none"]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            {"median_itl_ms": 20.2},
+            "$.configurations[1].median_itl_ms: expected 20.123456 as in tasks/lm-arena-chat.json:"
+            " $.configurations[2], got 20.2",
+        ),
+        (
+            {"parallelization": {"tensor_parallel": 2, "data_parallel": 1, "expert_parallel": 1, "notes": ""}},
+            "$.configurations[1].parallelization.tensor_parallel: expected 1 as in tasks/lm-arena-chat.json:"
+            " $.configurations[2], got 2",
+        ),
+        (
+            {"output_length_distribution": {"bins": [1.0, 50.5, 100.5, 200.0], "counts": [2, 5, 5]}},
+            "$.output_length_distribution.counts: expected the sums over the runs, [10, 20, 17], got [10, 20, 16]",
+        ),
+        (
+            {"output_length_distribution": {"bins": [1.0, 50.5, 100.5, 300.0], "counts": [2, 5, 4]}},
+            "$.configurations[1].output_length_distribution.bins: expected the same as in"
+            " $.output_length_distribution, got [1.0, 50.5, 100.5, 300.0]",
+        ),
+        (
+            {"output_length_distribution": {"bins": [1.0, 50.5, 100.5, 200.0], "counts": [2, 5]}},
+            "$.configurations[1].output_length_distribution.counts: expected 3 counts as in"
+            " $.output_length_distribution, got 2",
+        ),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_task_and_its_model_file_must_hold_the_same(folder, values, said):
+    """Two copies of one figure that disagree: neither can be trusted."""
+    change_run(folder / SMALL, 1, **values)
+
+    assert faults(folder) == [f"{SMALL}: {said}"]
+
+
+def test_a_run_that_one_file_lacks_is_named(folder):
+    made = json.loads((folder / SMALL).read_text())
+    made["configurations"].pop()
+    (folder / SMALL).write_text(json.dumps(made))
+
+    assert faults(folder)[0] == f"{SMALL}: $.configurations: expected 4 runs as in {CHAT}, got 3"
+
+
+def test_what_is_said_of_a_model_must_agree(folder):
+    """Index, rows and model file describe one model."""
+    change_run(folder / CHAT, 1, nickname="Small 1.5B")
+    change(folder / PAINT, activated_params_billions=0.7)
+
+    assert faults(folder) == [
+        f'{CHAT}: $.configurations[1].nickname: expected "Small 1B" as in index.json, got "Small 1.5B"',
+        f"{PAINT}: $.activated_params_billions: expected 0.6 as in index.json, got 0.7",
+    ]
+
+
+def test_energy_per_request_is_checked(folder):
+    """It isn't stored, being J per token times output length: so it must be just that."""
+    for path, place in ((CHAT, 1), (SMALL, 0)):
+        change_run(folder / path, place, energy_per_request_joules=52.0)
+
+    (fault,) = faults(folder)
+    place = f"{CHAT}: $.configurations[1].energy_per_request_joules"
+    assert fault.startswith(f"{place}: expected energy_per_token_joules x avg_output_len, 51.4907")
+
+
+def test_the_same_row_twice_is_refused(tmp_path):
+    """A repeat differs in what was measured; a copy would count twice."""
+    folder = write_leaderboard(tmp_path / "data", {"text-to-image": [image_row(), image_row()]})
+
+    assert faults(folder) == [
+        "tasks/text-to-image.json: $.configurations[1]: expected another run, got $.configurations[0] again"
+    ]
+
+
+def test_an_unknown_precision_is_refused(folder):
+    change_run(folder / "tasks/gpqa.json", 0, weight_precision="int3")
+
+    assert (
+        'tasks/gpqa.json: $.configurations[0].weight_precision: expected one of bfloat16, fp8, mxfp4, got "int3"'
+        in faults(folder)
+    )
+
+
+def test_a_key_that_comes_twice_is_refused(folder):
+    text = (folder / CHAT).read_text()
+    (folder / CHAT).write_text(text.replace('"median_itl_ms":', '"median_itl_ms": 1, "median_itl_ms":', 1))
+
+    assert faults(folder) == [f"{CHAT}: $.configurations[0].median_itl_ms: expected each key once, got it twice"]
+
+
+def test_the_kind_of_a_task_must_be_the_indexs(folder):
+    index = json.loads((folder / "index.json").read_text())
+    index["architectures"] = {"llm": index["tasks"], "diffusion": ["gpqa"]}
+    change(folder / "index.json", **index)
+
+    said = faults(folder)
+    assert 'index.json: $.architectures: expected each task in one architecture\'s list, got "gpqa"' in said
+    kinds = "$.configurations: expected runs of the kind that the index says"
+    assert f'tasks/text-to-image.json: {kinds}, got "image"' in said
+
+
+def test_two_models_of_one_slug_are_refused(tmp_path):
+    """Organisations may share a model's name: the slug would count both as one."""
+    rows = [text_row("org/Small-1B"), text_row("org/Small-1B") | {"model_id": "other/Small.1B", "max_num_seqs": 9}]
+    folder = write_leaderboard(tmp_path / "data", {"gpqa": rows})
+
+    assert faults(folder) == [
+        'tasks/gpqa.json: $.configurations[1].model_id: expected another last part than "org/Small-1B",'
+        ' got "other/Small.1B"'
+    ]
+
+
+def test_the_order_of_rows_is_the_publishers(tmp_path):
+    """Models by slug, runs as they stand in the task's file."""
+    tasks = small_tasks()
+    tasks["lm-arena-chat"].reverse()
+    model = models(write_leaderboard(tmp_path / "data", tasks))["lm-arena-chat", "small-1b"]
+
+    assert [(run.max_num_seqs, run.repeat) for run in model.runs] == [(32, 1), (16, 1), (8, 1), (8, 2)]

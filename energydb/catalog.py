@@ -11,16 +11,15 @@ from typing import Any, NamedTuple
 import duckdb
 
 from energydb.errors import DataError, LockedError, QueryError, UsageError
+from energydb.files import OFFLINE, is_duckdb, real_file
 
 # What SQL from outside may not do: read or write any file, attach, install, load, set, or reach into Python.
-_CONFIG = {
-    "autoload_known_extensions": False,
-    "autoinstall_known_extensions": False,
-    "python_enable_replacements": False,
-}
+_CONFIG = {**OFFLINE, "python_enable_replacements": False}
 # Set once the file is open: before, DuckDB couldn't look for its log where its name has a question mark.
 _SANDBOX = "set enable_external_access = false; set lock_configuration = true"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_INTEGERS = "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT"
+_EXACT_IN_PYTHON = {*_INTEGERS.split(), "BOOLEAN", "FLOAT", "DOUBLE", "VARCHAR"}
 _ROWS_PER_BATCH = 122_880  # DuckDB's own row group
 _ASKING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
@@ -53,6 +52,21 @@ class Answer(NamedTuple):
         except duckdb.Error as error:
             raise QueryError(f"query: {_on_one_line(error)}") from error
 
+    def exact_rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows with DuckDB's own text for all that Python has no exact value for."""
+        relation = self.connection.sql(self.statement)
+        if all(str(kind) in _EXACT_IN_PYTHON for kind in relation.types):
+            yield from self.rows()
+            return
+        places = [
+            f"#{place}" if str(kind) in _EXACT_IN_PYTHON else f"cast(#{place} as varchar)"
+            for place, kind in enumerate(relation.types, 1)
+        ]
+        try:
+            yield from relation.project(", ".join(places)).fetchall()
+        except duckdb.Error as error:
+            raise QueryError(f"query: {_on_one_line(error)}") from error
+
     def batches(self) -> Any:
         """Return the rows as an Arrow reader."""
         return self.connection.sql(self.statement).to_arrow_reader(_ROWS_PER_BATCH)
@@ -67,8 +81,11 @@ def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         LockedError: a process holds it open for writing.
         DataError: it isn't an energydb file.
     """
-    if not path.is_file():
+    real = real_file(path)
+    if not real.exists():
         raise UsageError(f"{path}: no such file; `energydb load` builds one")
+    if real.stat().st_size and not is_duckdb(real):
+        raise DataError(f"{path}: expected an energydb file, got something else than a DuckDB file")
     with tempfile.TemporaryDirectory(prefix="energydb-") as spill:
         try:
             connection = duckdb.connect(str(path), read_only=True, config={**_CONFIG, "temp_directory": spill})
@@ -102,14 +119,6 @@ def comment(connection: duckdb.DuckDBPyConnection, name: str) -> str:
     return found[0][0] or "" if found else ""
 
 
-def is_database(path: Path) -> bool:
-    """Tell a DuckDB file from any other by its first bytes, whatever its name."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(12)[8:] == b"DUCK"
-
-
 def describe(connection: duckdb.DuckDBPyConnection, name: str) -> list[Column]:
     """Describe the columns of a view or table, in its order."""
     found = connection.execute(
@@ -126,6 +135,10 @@ def ask(connection: duckdb.DuckDBPyConnection, question: str) -> Answer:
     Raises:
         QueryError: an unknown name, faulty SQL, or anything but one plain question.
     """
+    try:
+        question.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise QueryError("query: expected text in UTF-8") from error
     is_named = _NAME.fullmatch(question.strip()) is not None
     name = closest_name(connection, question.strip()) if is_named else None
     sql = f"from {name}" if name else question

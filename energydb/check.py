@@ -56,6 +56,7 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
 
 
 def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
+    broken = 0
     keys = [key for table in Base.metadata.sorted_tables for key in table.foreign_keys]
     for key in keys:
         child, parent = key.parent, key.column
@@ -65,8 +66,10 @@ def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
             f" on child.{child.name} = parent.{parent.name} where child.{child.name} is not null",
         )
         if lost:
+            broken += 1
             yield Result(f"foreign key {child} to {parent}", f"{lost} rows point nowhere", False)
-    yield Result("foreign keys", f"{len(keys)} hold", True)
+    if not broken:
+        yield Result("foreign keys", f"{len(keys)} hold", True)
 
 
 def _views(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:

@@ -6,8 +6,8 @@ import shlex
 import shutil
 import signal
 import sys
-import tempfile
 import textwrap
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from energydb.errors import DataError, EnergydbError, MachineError, UsageError
+from energydb.errors import DataError, EnergydbError, MachineError, QueryError, UsageError
 from energydb.paths import DEFAULT_DATABASE
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
     from energydb.catalog import Answer
     from energydb.load import Report
 
@@ -51,9 +53,7 @@ app = typer.Typer(
 
 Database = Annotated[
     Path,
-    typer.Option(
-        "--database", envvar="ENERGYDB_DATABASE", metavar="FILE", help="The database file.", show_default=True
-    ),
+    typer.Option("--database", envvar="ENERGYDB_DATABASE", metavar="FILE", help="The database file.", readable=False),
 ]
 
 
@@ -95,12 +95,14 @@ def load(
         list[Path] | None,
         typer.Argument(
             metavar="PATH",
+            readable=False,
             help="Documents, folders searched for *.json, or folders of the leaderboard's public data; "
             "without any, the documents that come with energydb.",
         ),
     ] = None,
     database: Database = DEFAULT_DATABASE,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse documents with data_quality findings.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace even a file that energydb didn't make.")] = False,
 ) -> None:
     """Build the database anew from documents, whole or not at all.
 
@@ -114,7 +116,7 @@ def load(
     """
     from energydb.load import load as load_documents
 
-    report = load_documents(paths or [], database, strict=strict, track=_track)
+    report = load_documents(paths or [], database, strict=strict, force=force, track=_track)
     _show_report(report)
     # Under `uv run`, energydb lies in a virtual environment that the next command line doesn't know.
     launcher = "uv run energydb" if "UV" in os.environ else "energydb"
@@ -148,11 +150,12 @@ def fetch(
     """
     from energydb.fetch import default_url
     from energydb.fetch import fetch as fetch_data
+    from energydb.render import printable
 
     changes = fetch_data(folder, url or default_url(), track=_track)
     for what in ("new", "changed", "gone"):
         for place in getattr(changes, what):
-            typer.echo(f"{what:7}  {place}")
+            _put([printable(f"{what:7}  {place}") + "\n"])
     counts = ", ".join(f"{len(places)} {what}" for what, places in changes._asdict().items())
     _say(f"{folder}: {counts}. Load it: energydb load {shlex.quote(str(folder))}")
 
@@ -161,7 +164,7 @@ def fetch(
 def check(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH", help="Documents, folders with documents, or a database."),
+        typer.Argument(metavar="PATH", readable=False, help="Documents, folders with documents, or a database."),
     ] = None,
 ) -> None:
     """Check documents as load would, or check a database file.
@@ -173,16 +176,17 @@ def check(
       energydb check my-document.json
       energydb check energy.duckdb
     """
-    from energydb.catalog import is_database
     from energydb.check import check_database
+    from energydb.files import is_duckdb
     from energydb.load import check as check_documents
+    from energydb.render import printable
 
-    databases = [path for path in paths or [] if is_database(path)]
+    databases = [path for path in paths or [] if is_duckdb(path)]
     documents = [path for path in paths or [] if path not in databases]
     sound = True
     for database in databases:
         for result in check_database(database):
-            typer.echo(f"{'ok' if result.sound else 'FAULT':5}  {result.what}: {result.found}")
+            _put([printable(f"{'ok' if result.sound else 'FAULT':5}  {result.what}: {result.found}") + "\n"])
             sound = sound and result.sound
     if documents or not databases:
         report = check_documents(documents, track=_track)
@@ -210,11 +214,11 @@ def views(
     known = {view.name: view for view in read_views()}
     if name is None:
         width = max(map(len, known))
-        for view in sorted(known.values()):
-            typer.echo(f"{view.name:<{width}}  {view.title}")
+        _put(f"{view.name:<{width}}  {view.title}\n" for view in sorted(known.values()))
         _say("A page each: energydb views NAME. An answer: energydb query NAME. Tables have both too.")
         return
     from energydb.catalog import closest_name, comment, describe, reading
+    from energydb.render import printable
 
     with reading(database) as connection:
         name = closest_name(connection, name)
@@ -222,12 +226,13 @@ def views(
         said = comment(connection, name)
     if name in known:
         view = known[name]
-        typer.echo(f"{name}: {view.grain}\nkey: {', '.join(view.key)}\nreads: {', '.join(view.reads)}\n")
-        typer.echo(f"{_filled(view.description)}\n")
+        page = [f"{name}: {view.grain}", f"key: {', '.join(view.key)}", f"reads: {', '.join(view.reads)}", ""]
+        page += [_filled(view.description), ""]
     else:
-        typer.echo(f"{_filled(f'table {name}: {said}')}\n")
+        page = [_filled(printable(f"table {name}: {said}")), ""]
     for column in described:
-        typer.echo(_filled(f"{column.name} ({column.type}): {column.comment}", hanging=True))
+        page.append(_filled(printable(f"{column.name} ({column.type}): {column.comment}"), hanging=True))
+    _put(f"{line}\n" for line in page)
 
 
 @app.command()
@@ -264,12 +269,14 @@ def query(
         format = _SUFFIXES.get(output.suffix if output else "", Format.table)
     if format is Format.parquet and output is None:
         raise UsageError("query: --format parquet needs --output FILE")
-    if output and output.exists() and database.exists() and output.samefile(database):
+    if output and os.path.realpath(output) in (os.path.realpath(database), f"{os.path.realpath(database)}.wal"):
         raise UsageError(f"{output}: --output is the database itself")
-    with reading(database) as connection:
+    with reading(database) as connection, _interruptible(connection):
         answer = ask(connection, question)
+        if format in (Format.json, Format.parquet) and len(set(answer.columns)) < len(answer.columns):
+            raise QueryError(f"query: {format} needs a name of its own for each column: say `as`")
         if output is None:
-            sys.stdout.writelines(_lines(answer, format, _terminal_width(sys.stdout)))
+            _put(_lines(answer, format, _terminal_width(sys.stdout)))
             return
         with _whole_file(output) as path:
             if format is Format.parquet:
@@ -325,21 +332,87 @@ def export_documents(
 
 def main() -> NoReturn:
     """Run the command line, and turn every fault into its lines on stderr and its exit code."""
-    signal.signal(signal.SIGTERM, _stop)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    nowhere = None
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by who called
+            nowhere = nowhere or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, nowhere)
+        else:
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except EnergydbError as error:
         for line in error.lines:
-            _say(f"energydb: {line}")
+            _fault(line)
         sys.exit(next(code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)))
+    except RuntimeError:
+        if not _stopped_by:
+            raise
+        sys.exit(128 + _stopped_by[0])  # DuckDB was stopped in the middle, and made an error of it
+    except OSError as error:
+        if error.filename is None:
+            _leave_stdout()
+        _fault(f"{error.filename or 'stdout'}: {error.strerror or error}")
+        sys.exit(_EXIT_CODES[MachineError])
     raise AssertionError("typer exits by itself")
+
+
+def _fault(line: str) -> None:
+    """Say what is wrong, on one line whatever is in it."""
+    from energydb.render import printable
+
+    sys.stdout.flush()
+    typer.echo(printable(f"energydb: {line}"), err=True)
+
+
+_stopped_by: list[int] = []
 
 
 def _stop(signal_number: int, frame: object) -> NoReturn:
     """End by way of every `finally`, so that a stopped load leaves nothing behind."""
+    _stopped_by.append(signal_number)
     sys.exit(128 + signal_number)
+
+
+@contextlib.contextmanager
+def _interruptible(connection: "DuckDBPyConnection") -> Iterator[None]:
+    """Let a signal stop a long query at once: DuckDB itself would see it only when the query is over."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    before = signal.set_wakeup_fd(writer)
+
+    def watch() -> None:
+        if os.read(reader, 1):
+            connection.interrupt()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writer)
+        watcher.join()
+        os.close(reader)
+
+
+def _put(lines: Iterable[str]) -> None:
+    """Write rows to stdout; a reader that has seen enough, as `head` does, ends the command in peace."""
+    try:
+        for line in lines:
+            sys.stdout.write(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _leave_stdout()
+        raise typer.Exit from None
+
+
+def _leave_stdout() -> None:
+    """Send what is still to come nowhere, so that the interpreter's own last flush finds no fault."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _say(words: str) -> None:
@@ -365,14 +438,14 @@ def _show_report(report: "Report") -> None:
     from energydb.render import draw_table
 
     for note in report.notes:
-        _say(f"energydb: {note}")
+        _fault(note)
     places = [report.contents.columns.index(name) for name in _SUMMARY]
     rows = [[row[place] for place in places] for row in report.contents.rows]
     width = _terminal_width(sys.stdout)
-    typer.echo(draw_table(_SUMMARY, rows, width, may_leave_out=False).text, nl=False)
+    _put([draw_table(_SUMMARY, rows, width, may_leave_out=False).text])
     faults = finding_faults(report)
     for fault in faults:
-        _say(f"energydb: {fault}")
+        _fault(str(fault))
     _say(f"data_quality: {len(faults) or 'no'} finding{'' if len(faults) == 1 else 's'}")
 
 
@@ -385,11 +458,11 @@ def _lines(answer: "Answer", format: Format, width: int | None) -> Iterator[str]
     from energydb.render import csv_lines, draw_table, json_lines, markdown_lines
 
     if format is Format.csv:
-        yield from csv_lines(answer.columns, answer.rows())
+        yield from csv_lines(answer.columns, answer.exact_rows())
     elif format is Format.json:
-        yield from json_lines(answer.columns, answer.rows())
+        yield from json_lines(answer.columns, answer.exact_rows())
     elif format is Format.markdown:
-        yield from markdown_lines(answer.columns, answer.rows())
+        yield from markdown_lines(answer.columns, answer.exact_rows())
     else:
         rows = list(answer.rows())
         drawing = draw_table(answer.columns, rows, width, may_leave_out=answer.name is not None)
@@ -413,10 +486,12 @@ def _filled(text: str, *, hanging: bool = False) -> str:
 @contextlib.contextmanager
 def _whole_file(target: Path) -> Iterator[Path]:
     """Yield a path to write to; put what was written in `target`'s place when all went well."""
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
-            path = Path(folder) / target.name
-            yield path
-            path.replace(target)
-    except OSError as error:
-        raise MachineError(f"{target}: can't be written: {error.strerror or error}") from error
+    from energydb.files import put_in_place, real_file, working_folder
+
+    real = real_file(target)
+    if real.exists() and not os.access(real, os.W_OK):
+        raise MachineError(f"{target}: can't be written: Permission denied")
+    with working_folder(real) as folder:
+        path = folder / real.name
+        yield path
+        put_in_place(path, real)

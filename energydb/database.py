@@ -1,9 +1,6 @@
 """The database file as a whole: opened for writing, migrated, and published in one step or not at all."""
 
 import contextlib
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from energydb import views
 from energydb.errors import DataError, LockedError, MachineError
+from energydb.files import OFFLINE, is_duckdb, put_in_place, real_file, working_folder
 from energydb.paths import ALEMBIC_INI
 from energydb.tables import Base
 
@@ -27,6 +25,15 @@ _FILE_FORMAT = {
     "storage_compatibility_version": "v1.4.0",
     "default_block_size": "16384",
 }
+
+
+# What DuckDB raises where the disk is full or the memory: on writing, committing or checkpointing.
+_FAULTS_OF_THE_MACHINE = (
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.TransactionException,
+    duckdb.FatalException,
+)
 
 
 class DuckDBImpl(DefaultImpl):
@@ -50,17 +57,30 @@ def writing(path: Path) -> Iterator[Connection]:
         MachineError: the disk is full, or the file can't be written.
     """
     engine = open_engine(path)
-    try:
-        with engine.connect() as connection:
+    with _faults_in_words(path):
+        connection = engine.connect()
+        try:
             yield connection
             connection.commit()
             connection.exec_driver_sql("checkpoint")
-    except DBAPIError as error:
-        if isinstance(error.orig, duckdb.IOException | duckdb.OutOfMemoryException):
-            raise MachineError(f"{path.name}: can't be written: {str(error.orig).splitlines()[0]}") from error
-        raise
-    finally:
-        engine.dispose()
+        except (DBAPIError, duckdb.Error):
+            connection.invalidate()  # after a fault of the disk, even a roll-back fails
+            raise
+        finally:
+            connection.close()
+            engine.dispose()
+
+
+@contextlib.contextmanager
+def _faults_in_words(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (DBAPIError, duckdb.Error) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        if not isinstance(cause, _FAULTS_OF_THE_MACHINE):
+            raise
+        reason = str(cause).splitlines()[-1].rpartition(": ")[2].rstrip('"')
+        raise MachineError(f"{path.name}: can't be written: {reason}") from error
 
 
 def migrate(connection: Connection) -> None:
@@ -96,61 +116,57 @@ def _table_comments() -> dict[str, dict[str, str]]:
 
 
 @contextlib.contextmanager
-def replacing(target: Path) -> Iterator[Path]:
+def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
     """Yield the path of a file to build; when the block ends well, put it in `target`'s place whole.
 
     The new file is built in a folder beside the target and under its name, which DuckDB writes into the
     file. A link stays, and what it points to is replaced. Whatever goes wrong, `target` stays as it was.
 
     Raises:
-        DataError: `target` is something else than an energydb file.
+        DataError: `target` is something else than an energydb file; with `force`, only if it's no file at all.
         MachineError: `target` is held open for writing, or its folder can't be written.
     """
-    real = Path(os.path.realpath(target))
-    refuse_unless_replaceable(real, target)
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=".energydb-", suffix=".building", dir=real.parent))
-    except OSError as error:
-        raise MachineError(f"{target}: can't write into its folder: {error.strerror}") from error
-    try:
+    real = real_file(target)
+    _refuse_unless_replaceable(real, target, force)
+    with working_folder(real) as folder:
         built = folder / real.name
         yield built
-        refuse_unless_replaceable(real, target)
-        _publish(built, real)
-    except OSError as error:
-        raise MachineError(f"{target}: can't be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _refuse_unless_replaceable(real_file(target), target, force)
+        # A stale write-ahead log beside the target belongs to the old file.
+        _log_of(real).unlink(missing_ok=True)
+        put_in_place(built, real)
 
 
-def refuse_unless_replaceable(real: Path, target: Path) -> None:
+def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
     """Raise unless `real` is absent, empty, or an energydb file that nobody holds open for writing."""
-    if real.is_dir():
-        raise DataError(f"{target}: expected a file, got a folder")
     if not real.exists() or real.stat().st_size == 0:
         return
+    remedy = "so it isn't replaced; --force replaces it all the same"
+    if not is_duckdb(real):
+        if force:
+            return
+        raise DataError(f"{target}: not a DuckDB file, {remedy}")
     try:
-        with duckdb.connect(str(real), read_only=True) as connection:
-            tables = connection.execute("select table_name from duckdb_tables()").fetchall()
-    except duckdb.IOException as error:
+        with duckdb.connect(str(real), read_only=True, config=OFFLINE) as connection:
+            found = connection.execute(
+                "select table_name from duckdb_tables() union all"
+                " select view_name from duckdb_views() where not internal"
+            ).fetchall()
+    except duckdb.Error as error:
         if "Could not set lock" in str(error):
             raise LockedError(target, str(error)) from error
-        raise DataError(f"{target}: not an energydb file, so it isn't replaced: {error}") from error
-    if ("configuration",) not in tables or ("alembic_version",) not in tables:
-        raise DataError(f"{target}: a DuckDB file, but not energydb's, so it isn't replaced")
-
-
-def _publish(built: Path, target: Path) -> None:
-    if target.exists():
-        built.chmod(target.stat().st_mode & 0o7777)
-    # A stale write-ahead log beside the target belongs to the old file.
-    _log_of(target).unlink(missing_ok=True)
-    built.replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        if force:
+            return
+        raise DataError(f"{target}: can't be opened by DuckDB, {remedy}") from error
+    names = {name for (name,) in found}
+    own = {"alembic_version", *Base.metadata.tables, *(view.name for view in views.read_views())}
+    if force:
+        return
+    if not {"alembic_version", "build", "configuration"} <= names:
+        raise DataError(f"{target}: a DuckDB file, but not energydb's, {remedy}")
+    if names - own:
+        others = ", ".join(sorted(names - own))
+        raise DataError(f"{target}: holds tables or views that energydb didn't make ({others}), {remedy}")
 
 
 def _log_of(path: Path) -> Path:

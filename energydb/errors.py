@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+_LONGEST_PLACE = 200
+
 
 class EnergydbError(Exception):
     """A fault with words for a person; `lines` holds one line a fault."""
@@ -22,6 +24,7 @@ class DocumentError(DataError):
     """One fault of one document: the file, the JSON path, what was expected and what came."""
 
     def __init__(self, path: Path | str, place: str, problem: str) -> None:
+        place = place if len(place) <= _LONGEST_PLACE else f"{place[: _LONGEST_PLACE - 3]}..."
         super().__init__(": ".join(part for part in (str(path), place, problem) if part))
         self.path = path
         self.place = place

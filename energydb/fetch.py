@@ -2,8 +2,6 @@
 
 import os
 import re
-import shutil
-import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +12,7 @@ import requests
 from energydb import __version__
 from energydb.document import read_document
 from energydb.errors import DataError, DocumentError, DocumentErrors, MachineError, UsageError
+from energydb.files import working_folder
 from energydb.leaderboard import model_file_name, read_leaderboard
 from energydb.leaderboard_files import INDEX, MODELS, TASKS, read_index, read_task
 from energydb.paths import DATA
@@ -57,12 +56,11 @@ def fetch(folder: Path, url: str, *, track: Track = silently) -> Changes:
     _refuse_unless_ours(real, folder)
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=".energydb-", suffix=".fetching", dir=real.parent))
     except OSError as error:
-        raise MachineError(f"{folder}: can't write into its folder: {error.strerror}") from error
-    try:
+        raise MachineError(f"{folder}: can't make its folder: {error.strerror}") from error
+    base = url.rstrip("/") + "/"
+    with working_folder(real) as work:
         fetched = work / "new"
-        base = url.rstrip("/") + "/"
         try:
             _download(fetched, base, track)
             read_leaderboard(fetched)
@@ -71,10 +69,6 @@ def fetch(folder: Path, url: str, *, track: Track = silently) -> Changes:
         changes = _compare(real, fetched)
         _refuse_unless_ours(real, folder)
         _exchange(real, fetched, work / "old")
-    except OSError as error:
-        raise MachineError(f"{folder}: can't be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     return changes
 
 

@@ -1,5 +1,6 @@
 """Rebuilds the database: reads and checks every document, builds a new file, and publishes it whole."""
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,8 +37,12 @@ class Report(NamedTuple):
     notes: tuple[str, ...]
 
 
-def load(paths: Sequence[Path], target: Path, *, strict: bool, track: Track = silently) -> Report:
+def load(
+    paths: Sequence[Path], target: Path, *, strict: bool, force: bool = False, track: Track = silently
+) -> Report:
     """Build `target` anew from the documents in `paths` (files and folders; none: energydb's own).
+
+    With `force`, a target that isn't energydb's is replaced all the same.
 
     Raises:
         DataError: a document is at fault, or with `strict` a row of `data_quality`; `target` is untouched.
@@ -45,7 +50,7 @@ def load(paths: Sequence[Path], target: Path, *, strict: bool, track: Track = si
         MachineError: `target` can't be written, or is held open for writing.
     """
     documents, notes = read_documents(paths, track)
-    with replacing(target) as built:
+    with replacing(target, force=force) as built:
         report = _build(documents, notes, built)
         if strict and report.findings.rows:
             raise FindingsError(finding_faults(report), target)
@@ -120,16 +125,17 @@ def _find(paths: Sequence[Path]) -> list[Path]:
         else:
             raise UsageError(f"{path}: no such file or folder")
         for file in within:
-            found.setdefault(file.resolve(), file)
+            found.setdefault(Path(os.path.realpath(file)), file)
     return sorted(found.values())
 
 
 def _search(folder: Path) -> Iterator[Path]:
     """Search a folder for `*.json`, through all its folders but hidden ones; the leaderboard's is one piece."""
+    within = sorted(folder.iterdir())
     if is_leaderboard(folder):
         yield folder
         return
-    for path in sorted(folder.iterdir()):
+    for path in within:
         if path.name.startswith("."):
             continue
         if path.is_dir() and not path.is_symlink():

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Positive = Annotated[float, Meta(gt=0)]
-Text = Annotated[str, Meta(min_length=1)]
+Text = Annotated[str, Meta(min_length=1, max_length=2**16)]
 
 _WORDS = {
     "array": "a list",
@@ -47,6 +47,10 @@ def read_bytes(path: Path) -> bytes:
         DocumentErrors: it is something else, a folder or a pipe.
         MachineError: it can't be read.
     """
+    try:
+        path.name.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DocumentErrors([DocumentError(path, "", "expected a file name in UTF-8")]) from error
     try:
         if not path.exists():
             raise DocumentErrors([DocumentError(path, "", "expected a file, got none")])
@@ -128,7 +132,7 @@ def _form_fault(path: Path, data: bytes, error: msgspec.DecodeError) -> Document
             f"expected UTF-8, got byte 0x{data[fault.start]:02x} at {fault.start}",
         )
     problem, _, place = str(error).partition(" - at `")
-    place = place.removesuffix("`") or "$"
+    place = place.removesuffix("`").removeprefix("key` in `") or "$"
     try:
         parsed = _parse(data)
     except json.JSONDecodeError as fault:
@@ -152,27 +156,31 @@ def _form_fault(path: Path, data: bytes, error: msgspec.DecodeError) -> Document
 
 
 def _validation_fault(path: Path, place: str, problem: str, parsed: object) -> DocumentError:
-    if match := re.match(r"Object (missing required|contains unknown) field `(.*)`", problem):
+    if match := re.match(r"Object (missing required|contains unknown) field `(.*)`", problem, re.DOTALL):
         missing = match[1] == "missing required"
         return DocumentError(
             path,
             f"{place}.{match[2]}",
             "expected a value, got no such field" if missing else "expected no such field, got one: misspelt?",
         )
-    match = re.match(r"Expected `(\w+)`(?: ([<>=]+) ([\d.]+)| of length >= 1)?", problem)
-    expected = problem
+    match = re.match(r"Expected `(\w+)`(?: ([<>=]+) ([\d.]+)| of length ([<>=]+) (\d+))?(?:, got `(\w+)`)?", problem)
+    expected, got = problem, None
     if match:
-        expected = _WORDS.get(match[1], match[1])
+        expected, got = _WORDS.get(match[1], match[1]), match[6]
         if match[2]:
             expected += f" {match[2]} {float(match[3]):g}" if float(match[3]) < 1e6 else f" {match[2]} {match[3]}"
-        elif "of length" in problem:
+        elif match[4] == ">=":
             expected += " that isn't empty"
+        elif match[4]:
+            expected += f" of at most {match[5]} characters"
     elif "date" in problem:
         expected = "a date, YYYY-MM-DD"
     elif problem == "Number out of range":
         expected = "a finite number"
     values = dict(_places("$", parsed))
-    return DocumentError(path, place, f"expected {expected}, got {shown(values.get(place, problem))}")
+    # Within a mapping msgspec doesn't say which key it was at.
+    shown_value = shown(values[place]) if place in values else _WORDS.get(got or "", got or "something else")
+    return DocumentError(path, place, f"expected {expected}, got {shown_value}")
 
 
 def _faults_of_text(path: Path, parsed: object) -> Iterator[DocumentError]:

@@ -85,8 +85,8 @@ with finding as (
         null,
     from configuration_detail
     where not (
-        tensor_parallel * data_parallel * expert_parallel = num_gpus
-        or (tensor_parallel * data_parallel = num_gpus and expert_parallel = num_gpus)
+        cast(tensor_parallel as double) * data_parallel * expert_parallel = num_gpus
+        or (cast(tensor_parallel as double) * data_parallel = num_gpus and expert_parallel = num_gpus)
     )
 
     union all
@@ -152,7 +152,7 @@ image_finding as (
         cast(num_gpus as varchar),
         null,
     from image_configuration_detail
-    where ulysses_degree * ring_degree <> num_gpus
+    where cast(ulysses_degree as double) * ring_degree <> num_gpus
 ),
 video_finding as (
     select
@@ -183,7 +183,7 @@ video_finding as (
         cast(num_gpus as varchar),
         null,
     from video_configuration_detail
-    where ulysses_degree * ring_degree <> num_gpus
+    where cast(ulysses_degree as double) * ring_degree <> num_gpus
 ),
 least as (
     select model_key, gpu, min(joules_per_output_token) as joules_per_output_token

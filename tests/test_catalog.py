@@ -139,7 +139,7 @@ def test_what_is_no_energydb_file_is_said(tmp_path):
 
     with pytest.raises(UsageError, match="no such file; `energydb load` builds one"), reading(none):
         pass
-    with pytest.raises(DataError, match="expected an energydb file, got: IO Error"), reading(text):
+    with pytest.raises(DataError, match="got something else than a DuckDB file"), reading(text):
         pass
     with pytest.raises(DataError, match="expected an energydb file, got another"), reading(other):
         pass
@@ -152,3 +152,16 @@ def test_a_large_sort_does_not_write_beside_the_file(seed_database):
 
     assert len(rows) == 1
     assert [path.name for path in seed_database.parent.iterdir()] == [seed_database.name]
+
+
+def test_exact_rows_hold_what_python_has_no_value_for(asked):
+    """Nanoseconds, intervals of months and days, bytes and infinity: in DuckDB's own words."""
+    sql = (
+        "select 1.5 as a, interval '-1 month 3 days' as b, blob '\\xAA' as c,"
+        " timestamp_ns '2020-01-01 00:00:00.123456789' as d, timestamp 'infinity' as e, null as f"
+    )
+
+    assert list(ask(asked, sql).exact_rows()) == [
+        ("1.5", "-1 month 3 days", "\\xAA", "2020-01-01 00:00:00.123456789", "infinity", None)
+    ]
+    assert list(ask(asked, "select 1 as a, 0.1::double as b, true as c").exact_rows()) == [(1, 0.1, True)]

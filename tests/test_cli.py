@@ -2,9 +2,12 @@
 
 import csv
 import json
+import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from io import StringIO
 from pathlib import Path
 
@@ -187,6 +190,74 @@ def test_a_pipe_gets_every_column(energydb, seed_database):
 
     assert done.stderr == ""
     assert done.stdout.count("Apache-2.0") == 3
+
+
+@pytest.mark.parametrize("arguments", [["query", "build"], ["load"], ["views"], ["check", "energy.duckdb"]])
+def test_stdout_that_takes_nothing(energydb, tmp_path, arguments):
+    """Closed, full, or a pipe that nobody reads: no traceback, and the command's own work is done."""
+    energydb("load")
+    program = shlex.join([str(PYTHON.with_name("energydb")), *arguments])
+
+    def end(how):
+        command = ["bash", "-c", f"{program} {how}; exit ${{PIPESTATUS[0]}}"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert "Traceback" not in done.stderr
+        return done.returncode
+
+    assert end(">&-") == 0
+    assert end("2>&- >/dev/null") == 0
+    assert end("| true") == 0
+    assert end(">/dev/full") == 3
+
+
+LONG = "select count(*) from range(300000) a, range(3000000) b where hash(a.range + b.range) = 1"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_a_long_query(seed_database, tmp_path, number):
+    """At once, and not when the query would be over."""
+    command = [PYTHON.with_name("energydb"), "query", LONG, "--database", seed_database]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(1.5)
+        process.send_signal(number)
+        try:
+            _, said = process.communicate(timeout=20)
+        finally:
+            process.kill()
+
+    assert process.returncode == 128 + number
+    assert "Traceback" not in said
+
+
+def test_two_columns_of_one_name_are_not_one(energydb, seed_database):
+    """JSON would keep the last alone."""
+    done = energydb("query", "select 1 as a, 2 as a", "--database", seed_database, "--format", "json")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "needs a name of its own for each column" in done.stderr
+
+
+def test_output_keeps_links_and_modes_and_spares_devices(energydb, seed_database, tmp_path):
+    """As load does."""
+
+    def ask(output, sql="select 1 as one"):
+        return energydb("query", sql, "--database", seed_database, "--format", "csv", "--output", output)
+
+    (tmp_path / "real.csv").write_text("old")
+    (tmp_path / "real.csv").chmod(0o600)
+    (tmp_path / "link.csv").symlink_to("real.csv")
+    os.mkfifo(tmp_path / "pipe")
+
+    assert ask("link.csv").returncode == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text() == "one\n1\n"
+    assert (tmp_path / "real.csv").stat().st_mode & 0o777 == 0o600
+    assert ask("pipe").returncode == 1
+    assert (tmp_path / "pipe").is_fifo()
+    assert ask(f"{seed_database}.wal").returncode == 2
+    assert ask("x.parquet", "select interval 3 day as i").returncode == 0
+    failed = energydb("query", "select interval 3 day as i", "--database", seed_database, "--output", "i.parquet")
+    assert (failed.returncode, len(failed.stderr.splitlines())) == (1, 1)
 
 
 def test_a_reader_that_closes_early_is_no_fault(energydb, seed_database):

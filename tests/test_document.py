@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -116,6 +117,18 @@ def test_a_wrong_value_is_refused_by_its_place(tmp_path, place, value, said):
     assert faults(write(tmp_path / "bad.json", made)) == [f"{place}: {said}"]
 
 
+def test_a_fault_within_a_mapping_says_what_it_can(tmp_path):
+    """The decoder doesn't name the key; text of any length and with any line end stays on one line."""
+    assert faults(write(tmp_path / "a.json", document(best={"H100": 5}))) == [
+        "$.best[...]: expected an object, got a whole number"
+    ]
+    assert faults(write(tmp_path / "b.json", document(slug="x" * 70_000)))[0].startswith(
+        '$.slug: expected text of at most 65536 characters, got "xxx'
+    )
+    (fault,) = faults(write(tmp_path / "c.json", document() | {"a\nb" * 1000: 1}))
+    assert len(fault) < 300
+
+
 @pytest.mark.parametrize("place", ["$.unit", "$.source.licence", f"{RUN}.median_itl_ms"])
 def test_a_missing_field_is_refused(tmp_path, place):
     """Absent is not NULL: only the four late fields may be absent."""
@@ -222,4 +235,16 @@ def test_a_byte_order_mark_and_other_line_ends_are_taken(tmp_path):
 
 def test_a_folder_or_pipe_is_no_document(tmp_path):
     """A pipe would block for ever."""
+    os.mkfifo(tmp_path / "pipe")
+
     assert faults(tmp_path) == ["expected a file, got something else"]
+    assert faults(tmp_path / "pipe") == ["expected a file, got something else"]
+    assert faults(tmp_path / "none") == ["expected a file, got none"]
+
+
+def test_a_name_that_is_not_utf8_is_refused(tmp_path):
+    """The database couldn't say which file a number is from."""
+    path = tmp_path / os.fsdecode(b"bad\xff.json")
+    write(path, document())
+
+    assert faults(path) == ["expected a file name in UTF-8"]

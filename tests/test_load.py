@@ -1,8 +1,10 @@
 """The rebuild: whole or not at all, the same bytes for the same documents, nothing lost."""
 
+import fcntl
 import hashlib
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -248,11 +250,107 @@ def test_what_is_not_ours_is_not_replaced(tmp_path, content):
         path.write_bytes(content)
     before = path.read_bytes()
 
-    with pytest.raises(DataError, match="isn't replaced"):
+    with pytest.raises(DataError, match="isn't replaced; --force"):
         load([SCOUT], path, strict=True)
 
     assert path.read_bytes() == before
     assert leftovers(tmp_path) == ["mine"]
+
+
+def test_force_replaces_what_is_not_ours(tmp_path):
+    """Asked for by name, as for a file of notes that is no longer wanted."""
+    path = tmp_path / "mine"
+    path.write_text("my notes")
+
+    load([SCOUT], path, strict=True, force=True)
+
+    assert ask(path, "select count(*) as runs from configuration") == [{"runs": 20}]
+
+
+def test_tables_that_someone_added_are_not_lost(tmp_path):
+    """Names alone don't make a file energydb's; and one's own table in it would be gone with a rebuild."""
+    path = tmp_path / "energy.duckdb"
+    load([SCOUT], path, strict=True)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table users as select 1 as one")
+    before = path.read_bytes()
+
+    with pytest.raises(DataError, match=r"tables or views that energydb didn't make \(users\)"):
+        load([SCOUT], path, strict=True)
+    assert path.read_bytes() == before
+
+
+def test_only_a_file_is_a_target(tmp_path):
+    """Not a device, which a root's load would replace; not a pipe, a link loop or a folder."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for name in ("pipe", "/dev/null"):
+        with pytest.raises(DataError, match="expected a file, got a device or pipe"):
+            load([SCOUT], tmp_path / name, strict=True, force=True)
+    with pytest.raises(MachineError, match="Too many levels of symbolic links"):
+        load([SCOUT], tmp_path / "loop", strict=True)
+    with pytest.raises(UsageError, match="expected a file's name"):
+        load([SCOUT], tmp_path / ":memory:", strict=True)
+    assert Path("/dev/null").is_char_device()
+
+
+def test_what_dead_runs_left_goes_and_a_live_runs_stays(tmp_path):
+    """A live run holds a lock on its folder; a killed one can't."""
+    dead = tmp_path / ".energydb-dead.building"
+    dead.mkdir()
+    (dead / "energy.duckdb").write_text("half")
+    live = tmp_path / ".energydb-live.building"
+    live.mkdir()
+    lock = os.open(live, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+
+    load([SCOUT], tmp_path / "energy.duckdb", strict=True)
+    os.close(lock)
+
+    assert leftovers(tmp_path) == [".energydb-live.building", "energy.duckdb"]
+
+
+def test_a_full_disk_is_the_machines_fault(tmp_path):
+    """At every size at which writing stops: one line, exit code 3, the old file as it was, nothing left."""
+    path = tmp_path / "energy.duckdb"
+    load([SCOUT], path, strict=True)
+    before = path.read_bytes()
+    whole = len(before)
+    for size in (0, 4096, 65536, whole // 2, whole - 4096):
+        done = subprocess.run(
+            [Path(sys.executable).with_name("energydb"), "load", SCOUT, "--database", path],
+            preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (3, "", 1), done.stderr
+        assert "can't be written" in done.stderr
+        assert path.read_bytes() == before
+        assert leftovers(tmp_path) == ["energy.duckdb"]
+
+
+def test_a_folder_that_cannot_be_read_is_a_fault(tmp_path):
+    """Half the documents would be missing, without a word."""
+    (tmp_path / "in" / "closed").mkdir(parents=True)
+    shutil.copy(SCOUT, tmp_path / "in")
+    (tmp_path / "in" / "closed").chmod(0)
+    command = [Path(sys.executable).with_name("energydb"), "check", tmp_path / "in"]
+    if os.geteuid() == 0:
+        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *command]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == f"energydb: {tmp_path}/in/closed: Permission denied\n"
+
+
+def test_huge_counts_are_findings_and_no_overflow(tmp_path):
+    """Each is in range; their product is in no integer's."""
+    made = document(run(tensor_parallel=2**31 - 1, data_parallel=2**31 - 1, expert_parallel=2**31 - 1))
+
+    report = check([write(tmp_path / "huge.json", made)])
+
+    assert [row[report.findings.columns.index("check_name")] for row in report.findings.rows] == ["num_gpus"]
 
 
 def test_a_folder_is_no_target(tmp_path):

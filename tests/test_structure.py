@@ -8,7 +8,8 @@ import pytest
 from energydb.paths import ROOT
 
 FLOORS = [
-    {"errors", "gpus", "paths", "progress", "records", "tables", "units"},
+    {"errors"},
+    {"files", "gpus", "paths", "progress", "records", "tables", "units"},
     {"strict_json"},
     {"document_form", "leaderboard_files"},
     {"document", "document_writer", "leaderboard", "views"},

@@ -1,0 +1,112 @@
+"""Files as the machine knows them: told by their bytes, put in place whole, worked on in a folder of one's own."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from energydb.errors import DataError, MachineError, UsageError
+
+# DuckDB's settings for opening a file that may be anything: nothing is downloaded to make sense of it.
+OFFLINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoload_known_extensions": False,
+    "autoinstall_known_extensions": False,
+}
+
+_PREFIX = ".energydb-"
+_SUFFIX = ".building"
+
+
+def is_duckdb(path: Path) -> bool:
+    """Tell a DuckDB file from any other by its first bytes, whatever its name."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(12)[8:] == b"DUCK"
+
+
+def real_file(path: Path) -> Path:
+    """Follow links to the file that `path` stands for, which may be still to come.
+
+    Raises:
+        UsageError: the name can't be told to other programs.
+        DataError: it is something else than a file: a folder, a device, a pipe.
+        MachineError: it can't be reached.
+    """
+    try:
+        os.fspath(path).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{path}: expected a name in UTF-8") from error
+    if path.name == ":memory:":
+        raise UsageError(f"{path}: expected a file's name, got DuckDB's word for no file at all")
+    real = Path(os.path.realpath(path))
+    try:
+        mode = real.stat().st_mode
+    except FileNotFoundError:
+        return real
+    except OSError as error:
+        raise MachineError(f"{path}: can't be reached: {error.strerror}") from error
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
+        raise DataError(f"{path}: expected a file, got {what}")
+    return real
+
+
+@contextlib.contextmanager
+def working_folder(beside: Path) -> Iterator[Path]:
+    """Make a folder beside a target, to be gone afterwards; those that dead runs left there go first.
+
+    A live run holds a lock on its folder, which ends with its process however it ends.
+
+    Raises:
+        MachineError: the folder can't be made, or the disk is full.
+    """
+    try:
+        _remove_those_of_dead_runs(beside.parent)
+        folder, lock = _make_locked_folder(beside.parent)
+    except OSError as error:
+        raise MachineError(f"{beside}: can't write into its folder: {error.strerror}") from error
+    try:
+        yield folder
+    except OSError as error:
+        raise MachineError(f"{beside}: can't be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _make_locked_folder(parent: Path) -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=_SUFFIX, dir=parent))
+        lock = os.open(folder, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if folder.exists():
+            return folder, lock
+        os.close(lock)  # another run took it for a dead one's before it was locked
+
+
+def _remove_those_of_dead_runs(parent: Path) -> None:
+    for folder in parent.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with contextlib.suppress(OSError):
+            lock = os.open(folder, os.O_RDONLY)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def put_in_place(built: Path, target: Path) -> None:
+    """Put a whole file in `target`'s place in one step, with the old file's mode, and make sure that it stays."""
+    if target.exists():
+        built.chmod(target.stat().st_mode & 0o7777)
+    built.replace(target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

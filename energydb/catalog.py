@@ -101,9 +101,11 @@ def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def names(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Name everything that can be asked: views first, then tables."""
+    """Name everything that can be asked: views and macros first, then tables."""
     found = connection.execute(
         "select view_name, 0 as place from duckdb_views() where not internal"
+        " union all select distinct function_name, 0 from duckdb_functions()"
+        " where function_type = 'table_macro' and not internal"
         " union all select table_name, 1 from duckdb_tables() where not internal order by place, view_name"
     ).fetchall()
     return [name for name, _ in found]
@@ -129,19 +131,21 @@ def describe(connection: duckdb.DuckDBPyConnection, name: str) -> list[Column]:
     return [Column(*row) for row in found]
 
 
-def ask(connection: duckdb.DuckDBPyConnection, question: str) -> Answer:
-    """Answer a question: the name of a view or table, or one SELECT (or EXPLAIN) statement.
+def is_name(question: str) -> bool:
+    """Tell a name from SQL."""
+    return _NAME.fullmatch(question.strip()) is not None
+
+
+def ask(connection: duckdb.DuckDBPyConnection, sql: str, name: str | None = None) -> Answer:
+    """Answer a question in SQL: one SELECT (or EXPLAIN) statement; `name` is what it asks, where it has one.
 
     Raises:
-        QueryError: an unknown name, faulty SQL, or anything but one plain question.
+        QueryError: faulty SQL, or anything but one plain question.
     """
     try:
-        question.encode("utf-8")
+        sql.encode("utf-8")
     except UnicodeEncodeError as error:
         raise QueryError("query: expected text in UTF-8") from error
-    is_named = _NAME.fullmatch(question.strip()) is not None
-    name = closest_name(connection, question.strip()) if is_named else None
-    sql = f"from {name}" if name else question
     try:
         statements = connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type not in _ASKING:
@@ -164,7 +168,7 @@ def closest_name(connection: duckdb.DuckDBPyConnection, name: str) -> str:
         return known[name.lower()]
     near = difflib.get_close_matches(name.lower(), known)
     remedy = f"did you mean {' or '.join(near)}?" if near else "`energydb views` lists them"
-    raise QueryError(f'expected the name of a view or table, got "{name}"; {remedy}')
+    raise QueryError(f'expected the name of a view, macro or table, got "{name}"; {remedy}')
 
 
 def _on_one_line(error: duckdb.Error) -> str:

@@ -74,6 +74,10 @@ def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
 
 def _views(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     for view in read_views():
+        if view.is_macro:
+            found = _value(connection, f"select count(*) from duckdb_functions() where function_name = '{view.name}'")
+            yield Result(f"macro {view.name}", "there" if found else "isn't there", bool(found))
+            continue
         try:
             rows = _value(connection, f"select count(*) from {view.name}")
             key = ", ".join(view.key)

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from energydb.errors import DataError, EnergydbError, MachineError, QueryError, UsageError
-from energydb.paths import DEFAULT_DATABASE
+from energydb.paths import DEFAULT_DATABASE, SCENARIOS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from energydb.catalog import Answer
     from energydb.load import Report
+    from energydb.views import View
 
 T = TypeVar("T")
 
@@ -65,6 +66,7 @@ class Format(StrEnum):
     json = "json"
     markdown = "markdown"
     parquet = "parquet"
+    bibtex = "bibtex"
 
 
 _SUFFIXES = {
@@ -72,6 +74,7 @@ _SUFFIXES = {
     ".json": Format.json,
     ".md": Format.markdown,
     ".parquet": Format.parquet,
+    ".bib": Format.bibtex,
 }
 
 
@@ -103,6 +106,12 @@ def load(
     database: Database = DEFAULT_DATABASE,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse documents with data_quality findings.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace even a file that energydb didn't make.")] = False,
+    scenarios: Annotated[
+        Path | None,
+        typer.Option(
+            "--scenarios", metavar="FILE", readable=False, help="Places and prices for footprints, as CSV; see data/."
+        ),
+    ] = None,
 ) -> None:
     """Build the database anew from documents, whole or not at all.
 
@@ -116,7 +125,9 @@ def load(
     """
     from energydb.load import load as load_documents
 
-    report = load_documents(paths or [], database, strict=strict, force=force, track=_track)
+    report = load_documents(
+        paths or [], database, strict=strict, force=force, scenarios=scenarios or SCENARIOS, track=_track
+    )
     _show_report(report)
     # Under `uv run`, energydb lies in a virtual environment that the next command line doesn't know.
     launcher = "uv run energydb" if "UV" in os.environ else "energydb"
@@ -211,36 +222,34 @@ def views(
     """
     from energydb.views import read_views
 
-    known = {view.name: view for view in read_views()}
     if name is None:
-        width = max(map(len, known))
-        _put(f"{view.name:<{width}}  {view.title}\n" for view in sorted(known.values()))
+        _put(_list_of_questions(read_views()))
         _say("A page each: energydb views NAME. An answer: energydb query NAME. Tables have both too.")
         return
     from energydb.catalog import closest_name, comment, describe, reading
+    from energydb.question import view_of
     from energydb.render import printable
 
     with reading(database) as connection:
         name = closest_name(connection, name)
-        described = describe(connection, name)
-        said = comment(connection, name)
-    if name in known:
-        view = known[name]
-        page = [f"{name}: {view.grain}", f"key: {', '.join(view.key)}", f"reads: {', '.join(view.reads)}", ""]
-        page += [_filled(view.description), ""]
-    else:
-        page = [_filled(printable(f"table {name}: {said}")), ""]
-    for column in described:
-        page.append(_filled(printable(f"{column.name} ({column.type}): {column.comment}"), hanging=True))
-    _put(f"{line}\n" for line in page)
+        if view := view_of(name):
+            _put(_page(connection, view))
+            return
+        page = [f"table {name}: {comment(connection, name)}", ""]
+        page += [f"{column.name} ({column.type}): {column.comment}" for column in describe(connection, name)]
+        _put(f"{_filled(printable(line), hanging=True)}\n" for line in page)
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def query(
+    context: typer.Context,
     question: Annotated[
-        str, typer.Argument(metavar="NAME|SQL", help="The name of a view or table, or one SELECT statement.")
+        str, typer.Argument(metavar="NAME|SQL", help="A view, macro or table by name, or one SELECT statement.")
     ],
     database: Database = DEFAULT_DATABASE,
+    task: Annotated[str | None, typer.Option("--task", help="Only this task; part of a name will do.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="Only this model; part of a name will do.")] = None,
+    gpu: Annotated[str | None, typer.Option("--gpu", help="Only this GPU.")] = None,
     format: Annotated[
         Format | None,
         typer.Option(
@@ -252,18 +261,23 @@ def query(
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="Write to a file; parquet needs one.")
     ] = None,
+    sql: Annotated[bool, typer.Option("--sql", help="Print the SQL, to paste elsewhere, and don't ask.")] = False,
 ) -> None:
     """Ask the database, read-only: by name or in SQL.
 
-    SQL can read this database and nothing else: no other file, no extension, no setting.
+    A macro's parameters are options too, `energydb views NAME` lists them. SQL can read this database and
+    nothing else: no other file, no extension, no setting.
 
     \b
     Examples:
-      energydb query best_pick
+      energydb query best_pick --model llama-3-1-70b
+      energydb query pick --max-p99-itl-ms 100 --gpu H100
       energydb query "select gpu, max(tokens_per_second) from best_pick group by gpu"
       energydb query concurrency_curve --output curves.csv
+      energydb query provenance --model scout --format bibtex
     """
-    from energydb.catalog import ask, reading
+    from energydb.catalog import ask, is_name, reading
+    from energydb.question import FILTERS, sql_of
 
     if format is None:
         format = _SUFFIXES.get(output.suffix if output else "", Format.table)
@@ -271,8 +285,18 @@ def query(
         raise UsageError("query: --format parquet needs --output FILE")
     if output and os.path.realpath(output) in (os.path.realpath(database), f"{os.path.realpath(database)}.wal"):
         raise UsageError(f"{output}: --output is the database itself")
+    filters = dict(zip(FILTERS, (task, model, gpu), strict=True))
     with reading(database) as connection, _interruptible(connection):
-        answer = ask(connection, question)
+        name = None
+        if is_name(question):
+            name, question = sql_of(connection, question.strip(), context.args, filters)
+        elif context.args or any(filters.values()):
+            given = [*context.args, *(f"--{column}" for column, part in filters.items() if part)]
+            raise UsageError(f"query: options are for a question by name, and SQL says it itself: {' '.join(given)}")
+        if sql:
+            _put([f"{question};\n"])
+            return
+        answer = ask(connection, question, name)
         if format in (Format.json, Format.parquet) and len(set(answer.columns)) < len(answer.columns):
             raise QueryError(f"query: {format} needs a name of its own for each column: say `as`")
         if output is None:
@@ -455,26 +479,94 @@ def _terminal_width(stream: Any) -> int | None:
 
 
 def _lines(answer: "Answer", format: Format, width: int | None) -> Iterator[str]:
-    from energydb.render import csv_lines, draw_table, json_lines, markdown_lines
+    from energydb.render import bibtex_entries, csv_lines, json_lines, markdown_lines
 
-    if format is Format.csv:
-        yield from csv_lines(answer.columns, answer.exact_rows())
-    elif format is Format.json:
-        yield from json_lines(answer.columns, answer.exact_rows())
-    elif format is Format.markdown:
-        yield from markdown_lines(answer.columns, answer.exact_rows())
+    if format is Format.table:
+        yield from _table(answer, width)
+        return
+    if format is Format.bibtex:
+        missing = [column for column in _CITED if column not in answer.columns]
+        if missing:
+            raise QueryError(f"query: --format bibtex is for provenance: expected the columns {', '.join(missing)}")
+        rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows()]
+        yield from bibtex_entries(dict.fromkeys(tuple(row[column] for column in _CITED) for row in rows))
+        return
+    form = {Format.csv: csv_lines, Format.json: json_lines, Format.markdown: markdown_lines}[format]
+    yield from form(answer.columns, answer.exact_rows())
+
+
+_CITED = ("source", "publisher", "source_url", "cite", "cite_url", "compiled", "data_version", "licence")
+
+
+def _table(answer: "Answer", width: int | None) -> Iterator[str]:
+    """Yield the drawn table, and say on stderr what isn't in it; in a terminal, what its figures rest on."""
+    from energydb.render import draw_table
+
+    rows = list(answer.rows())
+    drawing = draw_table(answer.columns, rows, width, may_leave_out=answer.name is not None)
+    yield drawing.text
+    if not rows:
+        _say("no rows")
+    if drawing.in_every_row:
+        same = "; ".join(f"{name} {said}" for name, said in drawing.in_every_row.items())
+        _say(_filled(f"in every row: {same}", hanging=True))
+    if drawing.left_out:
+        _say(_filled(f"left out for width: {', '.join(drawing.left_out)}", hanging=True))
+        _say(f"All: a wider terminal, or --format csv. What they are: energydb views {answer.name}")
+    if width is not None:
+        _say(_filled(_basis(answer, rows), hanging=True))
+
+
+def _basis(answer: "Answer", rows: Sequence[Sequence[Any]]) -> str:
+    """Say what figures rest on, on one line: boundary, source and data version, of the rows or of the whole file."""
+    parts = ("boundary", "source", "data_version")
+    if rows and all(part in answer.columns for part in parts):
+        places = [answer.columns.index(part) for part in parts]
+        found = {tuple(str(row[place]) for place in places) for row in rows}
     else:
-        rows = list(answer.rows())
-        drawing = draw_table(answer.columns, rows, width, may_leave_out=answer.name is not None)
-        yield drawing.text
-        if not rows:
-            _say("no rows")
-        if drawing.in_every_row:
-            same = "; ".join(f"{name} {said}" for name, said in drawing.in_every_row.items())
-            _say(_filled(f"in every row: {same}", hanging=True))
-        if drawing.left_out:
-            _say(_filled(f"left out for width: {', '.join(drawing.left_out)}", hanging=True))
-            _say(f"All: a wider terminal, or --format csv. What they are: energydb views {answer.name}")
+        contents = answer.connection.execute("select distinct boundary, source, data_version from contents")
+        found = {tuple(map(str, row)) for row in contents.fetchall()}
+    boundaries, sources, versions = (sorted({row[place] for row in found}) for place in range(3))
+    floor = " (GPUs alone: a floor)" if boundaries == ["gpu_only"] else ""
+    return f"boundary {', '.join(boundaries)}{floor} | {', '.join(sources)} | data {', '.join(versions)}"
+
+
+def _list_of_questions(views: Sequence["View"]) -> Iterator[str]:
+    """Yield the questions that can be asked, by topic."""
+    from energydb.views import TOPICS
+
+    width = max(len(view.name) for view in views)
+    for topic in TOPICS:
+        yield f"{topic}\n"
+        for view in sorted((view for view in views if view.topic == topic), key=lambda view: view.name):
+            yield f"  {view.name:<{width}}  {view.title}\n"
+
+
+def _page(connection: "DuckDBPyConnection", view: "View") -> Iterator[str]:
+    """Yield the page of a view or macro: question, key, parameters, columns, and an example with its answer."""
+    from energydb.catalog import ask
+    from energydb.question import columns_of, example_of
+    from energydb.render import draw_table, printable
+
+    def filled(text: str) -> str:
+        return f"{_filled(printable(text), hanging=True)}\n"
+
+    yield f"{_filled(f'{view.name}: {view.description}')}\n\n"
+    yield filled(f"one row: {view.grain.removeprefix('one row per ')}")
+    yield filled(f"key: {', '.join(view.key)}")
+    yield filled(f"reads: {', '.join(view.reads)}")
+    if view.parameters:
+        yield "\nparameters:\n"
+        for parameter in view.parameters:
+            needed = "required" if parameter.is_required else "no limit by default"
+            yield filled(f"{parameter.option} ({parameter.type}, {needed}): {parameter.description}")
+    yield "\ncolumns:\n"
+    sql = example_of(connection, view)
+    for column in columns_of(connection, view, sql):
+        yield filled(f"{column.name} ({column.type}): {column.comment}")
+    yield f"\nexample: energydb query {shlex.join(view.example)}\n"
+    answer = ask(connection, f"{sql} limit 5", view.name)
+    yield draw_table(answer.columns, list(answer.rows()), _terminal_width(sys.stdout) or 100, may_leave_out=True).text
 
 
 def _filled(text: str, *, hanging: bool = False) -> str:

@@ -16,10 +16,11 @@ from energydb.database import migrate, replacing, writing
 from energydb.document import read_document
 from energydb.errors import DataError, DocumentError, DocumentErrors, FindingsError, UsageError
 from energydb.leaderboard import is_leaderboard, read_leaderboard
-from energydb.normalise import disagreements, table_rows
-from energydb.paths import DATA
+from energydb.normalise import disagreements, scenario_rows, table_rows
+from energydb.paths import DATA, SCENARIOS
 from energydb.progress import Track, silently
 from energydb.records import Document
+from energydb.scenario import Scenario, read_scenarios
 
 
 class Rows(NamedTuple):
@@ -38,11 +39,18 @@ class Report(NamedTuple):
 
 
 def load(
-    paths: Sequence[Path], target: Path, *, strict: bool, force: bool = False, track: Track = silently
+    paths: Sequence[Path],
+    target: Path,
+    *,
+    strict: bool,
+    force: bool = False,
+    scenarios: Path = SCENARIOS,
+    track: Track = silently,
 ) -> Report:
     """Build `target` anew from the documents in `paths` (files and folders; none: energydb's own).
 
-    With `force`, a target that isn't energydb's is replaced all the same.
+    With `force`, a target that isn't energydb's is replaced all the same. `scenarios` is the CSV file of the
+    places and prices that footprints are worked out for.
 
     Raises:
         DataError: a document is at fault, or with `strict` a row of `data_quality`; `target` is untouched.
@@ -50,8 +58,9 @@ def load(
         MachineError: `target` can't be written, or is held open for writing.
     """
     documents, notes = read_documents(paths, track)
+    places = read_scenarios(scenarios)
     with replacing(target, force=force) as built:
-        report = _build(documents, notes, built)
+        report = _build(documents, places, notes, built)
         if strict and report.findings.rows:
             raise FindingsError(finding_faults(report), target)
     return report
@@ -66,7 +75,7 @@ def check(paths: Sequence[Path], *, track: Track = silently) -> Report:
     """
     documents, notes = read_documents(paths, track)
     with tempfile.TemporaryDirectory(prefix="energydb-") as folder:
-        return _build(documents, notes, Path(folder) / "check.duckdb")
+        return _build(documents, read_scenarios(SCENARIOS), notes, Path(folder) / "check.duckdb")
 
 
 def finding_faults(report: Report) -> list[DocumentError]:
@@ -144,11 +153,13 @@ def _search(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _build(documents: Sequence[Document], notes: tuple[str, ...], path: Path) -> Report:
+def _build(
+    documents: Sequence[Document], scenarios: Sequence[Scenario], notes: tuple[str, ...], path: Path
+) -> Report:
     with writing(path) as connection:
         migrate(connection)
         connection.execute(sqlalchemy.insert(tables.Build), {"energydb_version": energydb.__version__})
-        for table, rows in table_rows(documents):
+        for table, rows in (scenario_rows(scenarios), *table_rows(documents)):
             _insert(connection, table, rows)
         return Report(_fetch(connection, "contents"), _fetch(connection, "data_quality"), notes)
 

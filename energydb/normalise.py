@@ -14,6 +14,7 @@ from energydb import tables
 from energydb.errors import DocumentError
 from energydb.gpus import VENDOR_FACTS
 from energydb.records import AnyRun, Document, Head, ImageRun, Model, Run, VideoRun
+from energydb.scenario import Scenario
 
 _ARROW_TYPES: dict[type[sqlalchemy.types.TypeEngine[Any]], pa.DataType] = {
     sqlalchemy.Boolean: pa.bool_(),
@@ -53,6 +54,11 @@ def disagreements(documents: Sequence[Document]) -> Iterator[DocumentError]:
                     "$.slug",
                     f'expected a slug once in a release, got "{model.slug}" as in {holder.path}',
                 )
+
+
+def scenario_rows(scenarios: Sequence[Scenario]) -> tuple[type[tables.Base], pa.Table]:
+    """Return the rows of the table of scenarios, in their order."""
+    return _rows(tables.Scenario, [msgspec.structs.astuple(scenario) for scenario in scenarios])
 
 
 def table_rows(documents: Sequence[Document]) -> Iterator[tuple[type[tables.Base], pa.Table]]:

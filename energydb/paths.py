@@ -9,6 +9,7 @@ ROOT = _PACKAGE if (_PACKAGE / "alembic.ini").is_file() else _PACKAGE.parent
 
 ALEMBIC_INI = ROOT / "alembic.ini"
 DATA = ROOT / "data"
+SCENARIOS = DATA / "scenarios.csv"
 QUERIES = ROOT / "queries"
 
 DEFAULT_DATABASE = Path("energy.duckdb")

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from io import StringIO
@@ -34,14 +35,16 @@ def draw_table(
 ) -> Drawing:
     """Draw rows in at most `width` characters (None: any width); nothing in a cell is ever cut.
 
-    Where the columns don't fit and some may be left out, first those go that say the same in every row,
-    then the last ones. Otherwise each row is turned upright, a line a column. Numbers are rounded to 7
-    significant digits.
+    Where the columns don't fit, a single row is turned upright, a line a column. Of more rows, where some columns
+    may be left out, first those go that say the same in every row, then the last ones; else all turn upright.
+    Numbers are rounded to 7 significant digits.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [
         max(_header_width(name), *(cell_len(row[place]) for row in cells), 1) for place, name in enumerate(columns)
     ]
+    if len(rows) == 1 and _count_fitting(widths, width) < len(columns):
+        return Drawing(_upright(columns, cells), {}, ())
     shown = list(range(len(columns)))
     in_every_row: dict[str, str] = {}
     if may_leave_out and _count_fitting(widths, width) < len(columns):
@@ -106,6 +109,25 @@ def markdown_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Ite
     yield f"|{' --- |' * len(columns)}\n"
     for row in rows:
         yield f"| {' | '.join(map(_markdown, row))} |\n"
+
+
+def bibtex_entries(cited: Iterable[tuple[Any, ...]]) -> Iterator[str]:
+    """Yield a BibTeX entry for each release that is cited.
+
+    Each is (source, publisher, source_url, cite, cite_url, compiled, data_version, licence).
+    """
+    for source, publisher, url, cite, cite_url, compiled, data_version, licence in cited:
+        key = re.sub(r"[^a-z0-9]+", "-", f"{source}-{data_version}".lower())
+        note = (
+            f"Compiled {compiled}; data version {data_version}; licence: {licence}. Please cite: {cite}, {cite_url}"
+        )
+        fields = {"title": source, "author": publisher, "year": compiled.year, "url": url, "note": note}
+        lines = "".join(f"  {field} = {{{{{_bibtex(value)}}}}},\n" for field, value in fields.items())
+        yield f"@misc{{{key},\n{lines}}}\n"
+
+
+def _bibtex(value: object) -> str:
+    return "".join(f"\\{char}" if char in "&%$#_{}" else char for char in printable(str(value)))
 
 
 def printable(text: str) -> str:

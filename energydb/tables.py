@@ -382,3 +382,28 @@ class OutputLengthBin(Base):
     from_tokens: Mapped[float] = mapped_column(comment="Lower edge of the bin, tokens.")
     to_tokens: Mapped[float] = mapped_column(comment="Upper edge of the bin, tokens.")
     requests: Mapped[int] = mapped_column(comment="Requests whose output length lies within the bin.")
+
+
+class Scenario(Base):
+    """Where, and at what price, the energy is used."""
+
+    __tablename__ = "scenario"
+    __table_args__ = (
+        CheckConstraint("pue >= 1 and price_per_kwh >= 0 and gco2e_per_kwh >= 0 and litres_per_kwh >= 0"),
+        {"comment": "Where, and at what price, the energy is used; NULL where a figure isn't known."},
+    )
+
+    name: Mapped[str] = mapped_column(primary_key=True, comment="Name of the scenario.")
+    pue: Mapped[float] = mapped_column(
+        comment="Power usage effectiveness of the site: its energy over that of its IT equipment."
+    )
+    pue_source: Mapped[str] = mapped_column(comment="Where the PUE is from.")
+    price_per_kwh: Mapped[float | None] = mapped_column(comment="Price of electricity per kWh, in currency.")
+    currency: Mapped[str | None] = mapped_column(comment="Currency of the price.")
+    price_source: Mapped[str | None] = mapped_column(comment="Where the price is from.")
+    gco2e_per_kwh: Mapped[float | None] = mapped_column(
+        comment="Greenhouse gases per kWh of electricity, g CO2-equivalent; gco2e_source says what is counted."
+    )
+    gco2e_source: Mapped[str | None] = mapped_column(comment="Where the emission figure is from.")
+    litres_per_kwh: Mapped[float | None] = mapped_column(comment="Water per kWh of IT energy, litres.")
+    litres_source: Mapped[str | None] = mapped_column(comment="Where the water figure is from.")

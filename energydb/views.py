@@ -1,4 +1,4 @@
-"""Reads `queries/*.sql`: one named view a file, with a header that says what it is and what it reads."""
+"""Reads `queries/*.sql`: one view or macro a file, with a header that says what it is and what it reads."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,16 +8,40 @@ from typing import Any, NamedTuple
 
 from energydb.paths import QUERIES
 
-_FIELD = re.compile(r"^-- (View|Grain|Key|Reads): (.+)$")
+_FIELD = re.compile(r"^-- (View|Macro|Grain|Key|Reads|Topic|Parameter|Column|Example): (.+)$")
+_PARAMETER = re.compile(r"(\w+) \((\w+)(, required)?\): (.+)")
+TOPICS = ("Picks", "Curves", "Trade-offs", "Footprint", "Runs", "Releases", "Trust")
+
+
+class Parameter(NamedTuple):
+    """One parameter of a macro: its DuckDB type, and what it limits or asks for."""
+
+    name: str
+    type: str
+    is_required: bool
+    description: str
+
+    @property
+    def option(self) -> str:
+        """The parameter as an option of the command line."""
+        return "--" + self.name.replace("_", "-")
 
 
 class View(NamedTuple):
-    """One file of `queries/`: its header, field by field, and its SQL as it stands."""
+    """One file of `queries/`, a view or a macro with parameters: its header, field by field, and its SQL.
+
+    `columns` says what those columns of a macro mean that it invents; a view's file comments its own.
+    """
 
     name: str
+    is_macro: bool
     grain: str
     key: tuple[str, ...]
     reads: tuple[str, ...]
+    topic: str
+    parameters: tuple[Parameter, ...]
+    columns: dict[str, str]
+    example: tuple[str, ...]
     description: str
     sql: str
 
@@ -28,36 +52,50 @@ class View(NamedTuple):
 
 
 def read_view(path: Path) -> View:
-    """Read one file: header lines (View, Grain, Key, Reads), then prose that begins with a question.
+    """Read one file: header lines, then prose that begins with a question.
 
     Raises:
         ValueError: the header lacks a field or the question, or its name is not the file's.
     """
     sql = path.read_text(encoding="utf-8")
-    fields: dict[str, str] = {}
+    fields: dict[str, list[str]] = {}
     prose: list[str] = []
     for line in sql.splitlines():
         if match := _FIELD.match(line):
-            fields[match[1]] = match[2].strip()
+            fields.setdefault(match[1], []).append(match[2].strip())
         elif line.startswith("--"):
             prose.append(line.removeprefix("--").strip())
         else:
             break
-    missing = {"View", "Grain", "Key", "Reads"} - fields.keys()
-    if missing or fields["View"] != path.stem or not any("?" in line for line in prose):
-        raise ValueError(f"{path.name}: header lacks {sorted(missing) or 'the name of its file or its question'}")
+    missing = {"Grain", "Key", "Reads", "Topic", "Example"} - fields.keys()
+    name = fields.get("View", fields.get("Macro", [""]))[0]
+    parameters = [_PARAMETER.fullmatch(text) for text in fields.get("Parameter", [])]
+    whole = name == path.stem and any("?" in line for line in prose) and all(parameters)
+    if missing or not whole or fields["Topic"][0] not in TOPICS:
+        lacking = sorted(missing) or "the name of its file, its topic or question"
+        raise ValueError(f"{path.name}: header lacks {lacking}")
     return View(
-        name=fields["View"],
-        grain=fields["Grain"],
-        key=_names(fields["Key"]),
-        reads=_names(fields["Reads"]),
+        name=name,
+        is_macro="Macro" in fields,
+        grain=fields["Grain"][0],
+        key=_names(fields["Key"][0]),
+        reads=_names(fields["Reads"][0]),
+        topic=fields["Topic"][0],
+        parameters=tuple(Parameter(found[1], found[2], bool(found[3]), found[4]) for found in parameters if found),
+        columns=dict(_column(text) for text in fields.get("Column", [])),
+        example=tuple(fields["Example"][0].split()),
         description=" ".join(line for line in prose if line),
         sql=sql,
     )
 
 
+def _column(text: str) -> tuple[str, str]:
+    name, _, said = text.partition(": ")
+    return name, said
+
+
 def read_views(folder: Path = QUERIES) -> tuple[View, ...]:
-    """Read every view, each after all that it reads; views that don't depend on each other by name."""
+    """Read every view and macro, each after all that it reads; else by name."""
     found = {path.stem: read_view(path) for path in sorted(folder.glob("*.sql"))}
     graph = {name: [read for read in view.reads if read in found] for name, view in found.items()}
     return tuple(found[name] for name in TopologicalSorter(graph).static_order())
@@ -98,7 +136,7 @@ def create_views(execute: Callable[[str], Any], table_comments: Mapping[str, Map
 def drop_views(execute: Callable[[str], Any]) -> None:
     """Drop energydb's own views, and no one else's, each before what it reads."""
     for view in reversed(read_views()):
-        execute(f"drop view if exists {view.name}")
+        execute(f"drop {'macro table' if view.is_macro else 'view'} if exists {view.name}")
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 -- Grain: one row per task, model, GPU and image size: image_height, image_width and inference_steps
 -- Key: task, model, gpu, boundary, image_height, image_width, inference_steps
 -- Reads: image_configuration_detail
+-- Topic: Picks
+-- Example: best_image_pick
 --
 -- Which run makes an image with the least energy?
 -- Among the runs whose batch is done within 30 s, the publisher's own default deadline. Images of another

@@ -2,6 +2,8 @@
 -- Grain: one row per task, model and GPU
 -- Key: task, model, gpu, boundary
 -- Reads: configuration_detail
+-- Topic: Picks
+-- Example: best_pick --task lm-arena-chat
 --
 -- Which run needs the least energy in time?
 -- The published index: the run that needs the least energy per output token among those whose median

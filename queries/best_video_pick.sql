@@ -2,6 +2,8 @@
 -- Grain: one row per task, model, GPU and video size: video_height, video_width, num_frames, fps and inference_steps
 -- Key: task, model, gpu, boundary, video_height, video_width, num_frames, fps, inference_steps
 -- Reads: video_configuration_detail
+-- Topic: Picks
+-- Example: best_video_pick
 --
 -- Which run makes a video with the least energy?
 -- Among the runs whose batch is done within 300 s, the publisher's own default deadline. Videos of another

@@ -2,6 +2,8 @@
 -- Grain: one row per run of a serving setup, repeats side by side
 -- Key: configuration_key
 -- Reads: configuration_detail
+-- Topic: Curves
+-- Example: concurrency_curve --model scout
 --
 -- How do energy and latency move with concurrency?
 -- One curve for each serving setup (model, GPU, num_gpus, parallel degrees and precision), ordered by

@@ -2,6 +2,8 @@
 -- Grain: one row per measured run of a text model, in every release
 -- Key: configuration_key
 -- Reads: configuration, model_detail
+-- Topic: Runs
+-- Example: configuration_detail --gpu B200
 --
 -- What is known of each measured run?
 -- Everything, joined and named. Rows of older releases are here too: `where is_current`

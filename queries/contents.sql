@@ -2,6 +2,8 @@
 -- Grain: one row per release
 -- Key: release_key
 -- Reads: release, source, document, model, measured_run, build, alembic_version
+-- Topic: Trust
+-- Example: contents
 --
 -- What does this file hold, and how old is it?
 -- Each release with its counts, dates and licence, and what made the file.

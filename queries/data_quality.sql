@@ -2,6 +2,8 @@
 -- Grain: one row per finding
 -- Key: model_key, gpu, kind, run_key, check_name
 -- Reads: configuration_detail, image_configuration_detail, video_configuration_detail, model_detail, published_pick
+-- Topic: Trust
+-- Example: data_quality
 --
 -- What in the data can't be right?
 -- Rules of physics and of the publication that every run must keep, held against each run of each release. Empty on good data. `tolerance` is what rounding in the documents

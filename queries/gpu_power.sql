@@ -2,6 +2,8 @@
 -- Grain: one row per current run
 -- Key: configuration_key
 -- Reads: configuration_detail, gpu
+-- Topic: Curves
+-- Example: gpu_power --gpu B200
 --
 -- How much power do the GPUs draw, of their rating?
 -- Together, one by one, and as a share of the power that the vendor rates one GPU at. The share is NULL where the rated power isn't known.

@@ -2,6 +2,8 @@
 -- Grain: one row per measured run of an image model, in every release
 -- Key: image_configuration_key
 -- Reads: image_configuration, model_detail
+-- Topic: Runs
+-- Example: image_configuration_detail
 --
 -- What is known of each measured image run?
 -- Everything, joined and named. Rows of older releases are here too: `where is_current` leaves the newest of

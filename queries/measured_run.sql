@@ -2,6 +2,8 @@
 -- Grain: one row per measured run of any kind, in every release
 -- Key: kind, run_key
 -- Reads: configuration, image_configuration, video_configuration
+-- Topic: Runs
+-- Example: measured_run
 --
 -- Which runs are there, text, image and video alike?
 -- What the three tables of runs have in common, so that counts and provenance leave none of them out.

@@ -2,6 +2,8 @@
 -- Grain: one row per task, model, boundary and release
 -- Key: model_key
 -- Reads: model, document, release, source, task
+-- Topic: Releases
+-- Example: model_detail
 --
 -- How does each release describe each model?
 -- And which release is the newest that holds it: is_current.

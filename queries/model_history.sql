@@ -2,6 +2,8 @@
 -- Grain: one row per task, model, GPU and release
 -- Key: model_key, gpu
 -- Reads: model_detail, measured_run, configuration_detail
+-- Topic: Releases
+-- Example: model_history
 --
 -- How did a model's figures move over the releases?
 -- For a text model the lowest energy within the release's own deadline, over the same in the previous

@@ -2,6 +2,8 @@
 -- Grain: one row per current run with a published distribution of output lengths
 -- Key: configuration_key
 -- Reads: configuration_detail, output_length_bin
+-- Topic: Runs
+-- Example: output_length
 --
 -- How long were the outputs?
 -- The mean is the run's own. Percentiles come from the published bins and are exact to a bin: at least that

@@ -2,6 +2,8 @@
 -- Grain: one row per measured run of any kind, in every release
 -- Key: kind, run_key
 -- Reads: measured_run, model_detail
+-- Topic: Trust
+-- Example: provenance --model scout
 --
 -- Where is a number from, under which licence?
 -- Source, release, document, licence and citation, the publisher's caveat, and the boundary of what was

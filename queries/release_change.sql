@@ -2,6 +2,8 @@
 -- Grain: one row per difference between a release and the one before it
 -- Key: release_key, model, gpu, run, field
 -- Reads: release, source, model, configuration, image_configuration, video_configuration
+-- Topic: Releases
+-- Example: release_change
 --
 -- What changed since the last release?
 -- Each release against the previous one of the same source, task and format: which models and runs appeared

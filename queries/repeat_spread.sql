@@ -2,6 +2,8 @@
 -- Grain: one row per setting that was run more than once
 -- Key: task, model, gpu, boundary, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel, precision
 -- Reads: configuration_detail
+-- Topic: Runs
+-- Example: repeat_spread
 --
 -- How far apart are runs that share every setting?
 -- Measurements repeat only so well: a difference below this spread says little. A setting that was run once

@@ -2,6 +2,8 @@
 -- Grain: one row per task, product and model
 -- Key: task, boundary, product, model
 -- Reads: best_pick, best_image_pick, best_video_pick
+-- Topic: Picks
+-- Example: task_ranking --task lm-arena-chat
 --
 -- Which model needs the least energy on each task?
 -- Each model by the best of its picks, on whatever GPU. Text, images and videos each have their own unit, and

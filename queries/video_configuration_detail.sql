@@ -2,6 +2,8 @@
 -- Grain: one row per measured run of a video model, in every release
 -- Key: video_configuration_key
 -- Reads: video_configuration, model_detail
+-- Topic: Runs
+-- Example: video_configuration_detail
 --
 -- What is known of each measured video run?
 -- Everything, joined and named. Rows of older releases are here too: `where is_current` leaves the newest of

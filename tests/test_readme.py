@@ -1,6 +1,7 @@
 """The README's own words: each command is run, and its output held against the page."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def test_a_command_prints_what_the_page_shows(folder, block):
 @pytest.mark.clients
 def test_the_shell_line_answers(folder, duckdb_cli):
     """Its whole output is wider than a page, so the page shows the line alone."""
-    assert run(SHELL_LINE, folder, duckdb_cli).count("52.41") == 1
+    assert run(f"{SHELL_LINE} | cat", folder, duckdb_cli).count("52.41") == 1
 
 
 @pytest.mark.clients
@@ -58,12 +59,36 @@ def test_the_page_has_its_commands():
     assert "`uv run pytest`" in README.read_text()
 
 
+def test_the_views_are_counted():
+    """The changelog says how many there are."""
+    macros = sum(view.is_macro for view in read_views())
+
+    assert macros == 3
+    assert f"{len(read_views()) - macros} views and three macros" in README.read_text()
+
+
+LINES = re.findall(r"^\| .*\? \| `(energydb [^`]+)`", README.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_to_type_answers(folder, line):
+    """Each question as people put it: with rows, but where the two shipped models hold none."""
+    shown = run(line, folder, PYTHON)
+
+    empty = ("precision_comparison", "repeat_spread", "release_change")
+    assert ("no rows" in shown) == any(name in line for name in empty)
+
+
+def test_there_is_a_line_for_every_question():
+    assert len(LINES) >= 20
+
+
 def test_every_view_and_table_is_on_the_page():
     """The table of views and the picture of the schema keep up with the code."""
     page = README.read_text()
-    table = page.partition("| view | one row |")[2].partition("\n\n")[0]
+    table = page.partition("| view or macro | one row |")[2].partition("\n\n")[0]
 
-    assert [view.name for view in read_views() if f"`{view.name}`" not in table] == []
+    assert [view.name for view in read_views() if f"`{view.name}{'(…)' if view.is_macro else ''}`" not in table] == []
     picture = page.partition("```mermaid")[2].partition("```")[0].split()
     assert [name for name in Base.metadata.tables if name not in picture] == []
     drawn = {tuple(line.split()[0:3:2]) for line in page.splitlines() if "--o{" in line or "--o|" in line}

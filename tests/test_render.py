@@ -45,13 +45,20 @@ def test_columns_that_say_the_same_go_first():
 def test_columns_that_do_not_fit_are_named():
     """What is left out of a named view is said, so that it can be asked for."""
     columns = ("a", "b", "c", "d", "e", "f")
-    drawing = draw_table(columns, [(["x" * 5] * 6)], 35, may_leave_out=True)
+    drawing = draw_table(columns, [["x" * 5] * 6, ["y" * 5] * 6], 35, may_leave_out=True)
 
     assert drawing.in_every_row == {}
-
     assert drawing.left_out == ("f",)
     assert max(map(len, drawing.text.splitlines())) <= 35
     assert drawing.text.count("xxxxx") == 5
+
+
+def test_a_single_row_turns_upright():
+    """All of it is then seen, however narrow the terminal."""
+    drawing = draw_table(("a", "b", "c", "d", "e", "f"), [["x" * 5] * 6], 35, may_leave_out=True)
+
+    assert drawing.text.splitlines()[:2] == ["a  xxxxx", "b  xxxxx"]
+    assert drawing.left_out == ()
 
 
 @pytest.mark.parametrize("may_leave_out", [True, False])

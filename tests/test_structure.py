@@ -12,10 +12,10 @@ FLOORS = [
     {"files", "gpus", "paths", "progress", "records", "tables", "units"},
     {"strict_json"},
     {"document_form", "leaderboard_files"},
-    {"document", "document_writer", "leaderboard", "views"},
+    {"document", "document_writer", "leaderboard", "scenario", "views"},
     {"fetch", "normalise"},
     {"catalog", "database"},
-    {"check", "export", "load", "render"},
+    {"check", "export", "load", "question", "render"},
     {"cli"},
 ]
 FLOOR = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}

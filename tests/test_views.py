@@ -9,10 +9,13 @@ import pytest
 
 from energydb.database import newest_revision
 from energydb.paths import QUERIES
+from energydb.question import columns_of, example_of
 from energydb.views import read_view, read_views
 from tests.conftest import add_model, add_release, add_run, answer
 
-VIEWS = read_views()
+ALL = read_views()
+VIEWS = [view for view in ALL if not view.is_macro]
+MACROS = [view for view in ALL if view.is_macro]
 ids = [view.name for view in VIEWS]
 SAFE_TYPES = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "DATE"}
 
@@ -48,14 +51,14 @@ def test_a_views_key_is_unique(everything, view):
     key = ", ".join(view.key)
 
     assert everything.execute(f"select {key} from {view.name} group by {key} having count(*) > 1").fetchall() == []
-    if view.name != "data_quality":
+    if view.name not in ("data_quality", "precision_comparison"):
         assert everything.execute(f"select count(*) from {view.name}").fetchone() != (0,)
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=ids)
+@pytest.mark.parametrize("view", ALL, ids=lambda view: view.name)
 def test_a_view_reads_just_what_its_header_says(empty_database, view):
     """Built from its declared reads alone, by the plain file: so the header is whole, and `.read` works."""
-    declared = {view.name: view for view in VIEWS}
+    declared = {view.name: view for view in ALL}
     needed = list(view.reads)
     for name in needed:
         needed += [read for read in (declared[name].reads if name in declared else ()) if read not in needed]
@@ -64,7 +67,7 @@ def test_a_view_reads_just_what_its_header_says(empty_database, view):
         for name in needed:
             if name not in declared:
                 connection.execute(f"create table {name} as from empty.{name} limit 0")
-        for other in VIEWS:
+        for other in ALL:
             if other.name in needed:
                 connection.execute(other.sql)
         connection.execute(view.sql)
@@ -72,7 +75,7 @@ def test_a_view_reads_just_what_its_header_says(empty_database, view):
         assert [name for name in view.reads if not re.search(rf"\b{name}\b", text)] == []
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=ids)
+@pytest.mark.parametrize("view", ALL, ids=lambda view: view.name)
 def test_a_view_lists_its_columns(view):
     """`select *` would break or leak when a column is added."""
     assert not re.search(r"select\s+\*|\.\*", view.sql)
@@ -100,10 +103,43 @@ def test_views_need_core_functions_only(everything_database):
     subprocess.run([sys.executable, "-c", script, everything_database], check=True)
 
 
+@pytest.mark.parametrize("macro", MACROS, ids=lambda macro: macro.name)
+def test_a_macros_answer_is_described_and_its_key_unique(everything, macro):
+    """By its example: every column said to be something, in safe types, and one row a key."""
+    sql = example_of(everything, macro)
+    columns = columns_of(everything, macro, sql)
+    key = ", ".join(macro.key)
+
+    assert [column.name for column in columns if not column.comment] == []
+    assert {column.type for column in columns} <= SAFE_TYPES
+    assert everything.execute(sql).fetchall()
+    assert everything.execute(f"select {key} {sql} group by {key} having count(*) > 1").fetchall() == []
+
+
+@pytest.mark.parametrize("macro", MACROS, ids=lambda macro: macro.name)
+def test_a_macro_declares_the_parameters_of_its_sql(everything, macro):
+    """In their order, none called as a column is, which DuckDB would mix up with it."""
+    (found,) = everything.execute(
+        "select distinct parameters from duckdb_functions() where function_name = ?", [macro.name]
+    ).fetchone()
+    columns = {name for (name,) in everything.execute("select column_name from duckdb_columns()").fetchall()}
+
+    assert found == [parameter.name for parameter in macro.parameters]
+    assert columns.isdisjoint(found)
+
+
+@pytest.mark.parametrize("view", ALL, ids=lambda view: view.name)
+def test_an_example_answers(everything, view):
+    """The page of each shows one, and it isn't empty but where the data is good."""
+    rows = everything.execute(example_of(everything, view)).fetchall()
+
+    assert rows or view.name in ("data_quality", "precision_comparison", "gpu_comparison")
+
+
 def test_a_header_that_lacks_a_field_is_an_error(tmp_path):
     """A view without a key or a question can't be explained to anyone."""
     whole = (QUERIES / "best_pick.sql").read_text()
-    for lacking in ("-- Key:", "-- Grain:", "-- Reads:", "-- View:", "?"):
+    for lacking in ("-- Key:", "-- Grain:", "-- Reads:", "-- View:", "-- Topic: Picks", "-- Example:", "?"):
         (tmp_path / "best_pick.sql").write_text(whole.replace(lacking, "-- "))
         with pytest.raises(ValueError, match=r"best_pick\.sql"):
             read_view(tmp_path / "best_pick.sql")

@@ -231,3 +231,15 @@ def test_ranks_follow_the_json(whole, raw):
                 energy[row["nickname"]] = min(energy[row["nickname"]], row["energy_per_token_joules"])
         ranked = whole.execute("select model_name from task_ranking where task = ? order by place", [task]).fetchall()
         assert [name for (name,) in ranked] == sorted(energy, key=energy.get)
+
+
+def test_fp8_needs_more_than_bf16_where_it_has_half_the_gpus(whole, raw):
+    """Llama 3.1 405B on B200: 281.96 Wh in BF16 on 8 GPUs, 318.53 in FP8 on 4; from the raw JSON as well."""
+    (row,) = answer(whole, "from precision_comparison where model = 'llama-3-1-405b-instruct' and gpu = 'B200'")
+
+    figures = ("wh_per_million_output_tokens", "other_wh_per_million_output_tokens")
+    assert [round(row[name], 2) for name in figures] == [281.96, 318.53]
+    assert (row["num_gpus"], row["other_num_gpus"]) == (8, 4)
+    picks = least(raw["lm-arena-chat"], "energy_per_token_joules", lambda row: row["median_itl_ms"] <= 500)
+    for name, model in zip(figures, ("Llama-3.1-405B-Instruct", "Llama-3.1-405B-Instruct-FP8"), strict=True):
+        assert row[name] == picks[f"meta-llama/{model}", "B200"]["energy_per_token_joules"] / 3600 * 1e6

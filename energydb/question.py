@@ -1,0 +1,153 @@
+"""Turns a question by name, with options as on a command line, into SQL that can be pasted elsewhere."""
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+
+import duckdb
+
+from energydb.catalog import Column, closest_name, describe
+from energydb.errors import QueryError, UsageError
+from energydb.views import Parameter, View, read_views
+
+FILTERS = ("task", "model", "gpu")
+
+
+def view_of(name: str) -> View | None:
+    """Return the view or macro of that name; None for a table."""
+    return {view.name: view for view in read_views()}.get(name)
+
+
+def sql_of(
+    connection: duckdb.DuckDBPyConnection, name: str, options: Sequence[str], filters: Mapping[str, str | None]
+) -> tuple[str, str]:
+    """Return the name as the database writes it, and the SQL that asks it.
+
+    `options` are a macro's parameters, `--max-median-itl-ms 100`; `filters` hold on the columns task, model and
+    gpu, by the whole value or a part of it that fits just one.
+
+    Raises:
+        QueryError: the database holds no such view, macro or table.
+        UsageError: an option or filter is unknown, ill-typed, missing or ambiguous.
+    """
+    name = closest_name(connection, name)
+    view = view_of(name) if options or any(filters.values()) or not _is_plain(connection, name) else None
+    arguments = _arguments(name, view.parameters if view else (), options)
+    source = f"{name}({', '.join(arguments)})" if view and view.is_macro else name
+    conditions = [
+        f"{column} = {_literal(_only_match(connection, source, name, column, part))}"
+        for column, part in filters.items()
+        if part is not None
+    ]
+    return name, f"from {source}" + (f" where {' and '.join(conditions)}" if conditions else "")
+
+
+def example_of(connection: duckdb.DuckDBPyConnection, view: View) -> str:
+    """Return the SQL of a view's example; without its filters where they fit nothing in this file."""
+    name, *options = view.example
+    filters: dict[str, str | None] = {}
+    for column in FILTERS:
+        if f"--{column}" in options:
+            place = options.index(f"--{column}")
+            filters[column] = options[place + 1]
+            del options[place : place + 2]
+    try:
+        return sql_of(connection, name, options, filters)[1]
+    except UsageError:
+        return sql_of(connection, name, options, {})[1]
+
+
+def columns_of(connection: duckdb.DuckDBPyConnection, view: View, sql: str) -> list[Column]:
+    """Describe the columns of a view, or of a macro's answer to `sql`."""
+    if not view.is_macro:
+        return describe(connection, view.name)
+    said: dict[str, str] = {}
+    for read in reversed(view.reads):
+        nested = view_of(read)
+        if nested and nested.is_macro:
+            known = columns_of(connection, nested, f"from {read}()")
+        else:
+            known = describe(connection, read)
+        said |= {column.name: column.comment for column in known}
+    said |= view.columns
+    answer = connection.sql(sql)
+    return [
+        Column(name, str(kind), said.get(name, "")) for name, kind in zip(answer.columns, answer.types, strict=True)
+    ]
+
+
+def _is_plain(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
+    """Tell a view or table from a macro, without reading any file."""
+    found = connection.execute("select 1 from duckdb_columns() where table_name = ? limit 1", [name]).fetchall()
+    return bool(found)
+
+
+def _arguments(name: str, parameters: Sequence[Parameter], options: Sequence[str]) -> list[str]:
+    known = {parameter.option: parameter for parameter in parameters}
+    given: dict[str, str] = {}
+    left = list(options)
+    while left:
+        option, equals, value = left.pop(0).partition("=")
+        if option not in known:
+            near = difflib.get_close_matches(option, [*known, *(f"--{column}" for column in FILTERS)], n=1)
+            takes = f"it takes {', '.join(known)}" if known else "it takes no parameters"
+            raise UsageError(f"{name}: no such option: {option}; {f'did you mean {near[0]}?' if near else takes}")
+        if not equals:
+            if not left:
+                raise UsageError(f"{name}: {option}: expected a value, got none")
+            value = left.pop(0)
+        if option in given:
+            raise UsageError(f"{name}: {option}: expected it once, got it twice")
+        given[option] = value
+    missing = [option for option, parameter in known.items() if parameter.is_required and option not in given]
+    if missing:
+        described = known[missing[0]].description
+        raise UsageError(f"{name}: expected {', '.join(missing)} ({described}), got no such option")
+    # Parameters without a default come first, by place; DuckDB takes no names for them.
+    return [
+        _value(name, parameter, given[option])
+        if parameter.is_required
+        else f"{parameter.name} := {_value(name, parameter, given[option])}"
+        for option, parameter in known.items()
+        if option in given
+    ]
+
+
+def _value(name: str, parameter: Parameter, text: str) -> str:
+    """Return an argument as an SQL literal of the parameter's type."""
+    if parameter.type == "VARCHAR":
+        return _literal(text)
+    whole = parameter.type == "INTEGER"
+    try:
+        number = int(text) if whole else float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        expected = "a whole number" if whole else "a number"
+        raise UsageError(f"{name}: {parameter.option}: expected {expected}, got {text}")
+    return str(number) if whole else repr(number)
+
+
+def _only_match(connection: duckdb.DuckDBPyConnection, source: str, name: str, column: str, part: str) -> str:
+    """Return the one value of a column that `part` names: the whole of it, else a part that fits just one."""
+    try:
+        relation = connection.sql(f"from {source}")
+        if column not in relation.columns:
+            raise UsageError(f"{name}: --{column}: expected a view with a column {column}, got one without")
+        found = connection.execute(f"select distinct {column} from {source} where {column} is not null order by all")
+        values = [str(value) for (value,) in found.fetchall()]
+    except duckdb.Error as error:
+        raise QueryError(f"query: {str(error).splitlines()[0]}") from error
+    whole = [value for value in values if value.lower() == part.lower()]
+    fitting = whole or [value for value in values if part.lower() in value.lower()]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        fits = ", ".join(fitting)
+        raise UsageError(f"{name}: --{column}: expected a name that fits just one, got {part}, which fits {fits}")
+    near = ", ".join(difflib.get_close_matches(part.lower(), values, n=3, cutoff=0.4) or values[:20])
+    raise UsageError(f"{name}: --{column}: expected one of {near or 'none, as there are no rows'}, got {part}")
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,130 @@
+-- Macro: energy_at
+-- Grain: one row per serving setup
+-- Key: task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision
+-- Reads: configuration_detail
+-- Topic: Curves
+-- Parameter: at_concurrency (DOUBLE, required): concurrency limit (max_num_seqs) to read the curves at
+-- Example: energy_at --at-concurrency 100
+-- Column: concurrency: Concurrency that the curves were read at, sequences.
+-- Column: how: measured, interpolated, or that it lies outside the measured range.
+-- Column: wh_per_million_output_tokens: Energy per million output tokens at this concurrency, Wh; NULL outside the measured range.
+-- Column: joules_per_output_token: Energy per output token at this concurrency, J; NULL outside the measured range.
+-- Column: lower_max_num_seqs: Nearest measured concurrency limit at or below, sequences.
+-- Column: upper_max_num_seqs: Nearest measured concurrency limit at or above, sequences.
+-- Column: lower_joules_per_output_token: Energy per output token there, J.
+-- Column: upper_joules_per_output_token: Energy per output token there, J.
+--
+-- What does a token need at a concurrency that wasn't measured?
+-- Along each setup's own curve, between the two measured neighbours: linear in the logarithms of concurrency and
+-- of energy per token, as curves are nearly straight there. Repeats are averaged. At a measured concurrency it
+-- is the measured figure; outside the measured range it says so and gives no number.
+
+create or replace macro energy_at(at_concurrency) as table
+with point as (
+    select
+        task,
+        model,
+        gpu,
+        boundary,
+        num_gpus,
+        tensor_parallel,
+        data_parallel,
+        expert_parallel,
+        precision,
+        max_num_seqs,
+        avg(joules_per_output_token) as joules,
+        any_value(source) as source,
+        any_value(data_version) as data_version,
+        any_value(licence) as licence,
+    from configuration_detail
+    where is_current and max_num_seqs is not null
+    group by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision, max_num_seqs
+),
+neighbour as (
+    select
+        task,
+        model,
+        gpu,
+        boundary,
+        num_gpus,
+        tensor_parallel,
+        data_parallel,
+        expert_parallel,
+        precision,
+        max(max_num_seqs) filter (where max_num_seqs <= at_concurrency) as lower_max_num_seqs,
+        min(max_num_seqs) filter (where max_num_seqs >= at_concurrency) as upper_max_num_seqs,
+        arg_max(joules, max_num_seqs) filter (where max_num_seqs <= at_concurrency) as lower_joules,
+        arg_min(joules, max_num_seqs) filter (where max_num_seqs >= at_concurrency) as upper_joules,
+        min(max_num_seqs) as least_max_num_seqs,
+        max(max_num_seqs) as most_max_num_seqs,
+        any_value(source) as source,
+        any_value(data_version) as data_version,
+        any_value(licence) as licence,
+    from point
+    group by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision
+),
+read_off as (
+    select
+        task,
+        model,
+        gpu,
+        boundary,
+        num_gpus,
+        tensor_parallel,
+        data_parallel,
+        expert_parallel,
+        precision,
+        lower_max_num_seqs,
+        upper_max_num_seqs,
+        lower_joules,
+        upper_joules,
+        least_max_num_seqs,
+        most_max_num_seqs,
+        source,
+        data_version,
+        licence,
+        case
+            when lower_max_num_seqs = upper_max_num_seqs then lower_joules
+            -- Rounding must not lead beyond the neighbours.
+            when lower_max_num_seqs < upper_max_num_seqs then greatest(
+                least(lower_joules, upper_joules),
+                least(
+                    greatest(lower_joules, upper_joules),
+                    lower_joules * pow(
+                        upper_joules / lower_joules,
+                        ln(at_concurrency / lower_max_num_seqs) / ln(upper_max_num_seqs / lower_max_num_seqs)
+                    )
+                )
+            )
+        end as joules,
+    from neighbour
+)
+select
+    task,
+    model,
+    gpu,
+    num_gpus,
+    cast(at_concurrency as double) as concurrency,
+    joules / 3600 * 1e6 as wh_per_million_output_tokens,
+    joules as joules_per_output_token,
+    case
+        when joules is null then concat('not measured beyond ', least_max_num_seqs, ' to ', most_max_num_seqs)
+        when lower_max_num_seqs = upper_max_num_seqs then 'measured'
+        else 'interpolated'
+    end as how,
+    lower_max_num_seqs,
+    upper_max_num_seqs,
+    lower_joules as lower_joules_per_output_token,
+    upper_joules as upper_joules_per_output_token,
+    precision,
+    tensor_parallel,
+    data_parallel,
+    expert_parallel,
+    source,
+    data_version,
+    boundary,
+    licence,
+from read_off
+order by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision;
+
+comment on macro table energy_at is 'Energy per token of each serving setup at any concurrency within its measured range.';

@@ -1,0 +1,181 @@
+-- Macro: pick
+-- Grain: one row per task, model and GPU
+-- Key: task, model, gpu, boundary
+-- Reads: configuration_detail
+-- Topic: Picks
+-- Parameter: max_median_itl_ms (DOUBLE): ceiling on the median inter-token latency, ms
+-- Parameter: max_p90_itl_ms (DOUBLE): ceiling on its 90th percentile, ms
+-- Parameter: max_p95_itl_ms (DOUBLE): ceiling on its 95th percentile, ms
+-- Parameter: max_p99_itl_ms (DOUBLE): ceiling on its 99th percentile, ms
+-- Parameter: min_tokens_per_second (DOUBLE): floor under the whole server's output throughput, tokens/s
+-- Parameter: max_gpu_power_watts_total (DOUBLE): ceiling on the power of all its GPUs, W
+-- Parameter: max_num_gpus (INTEGER): ceiling on the number of GPUs
+-- Parameter: only_precision (VARCHAR): weight format, BF16, FP8 or MXFP4
+-- Example: pick --max-p99-itl-ms 100
+-- Column: qualifies: Whether any run keeps every limit; where none does, the figures are NULL.
+-- Column: nearest_row_id: Where none qualifies: the publisher's name of the run that came nearest.
+-- Column: nearest_limit: Where none qualifies: the limit that this run missed most.
+-- Column: nearest_ratio: Where none qualifies: by how much it missed it, 1.1 is 10 %, derived.
+--
+-- Which run needs the least energy within my limits?
+-- The lowest-energy current run that keeps every limit given, any of them together; the release's own deadline
+-- plays no part. Where none qualifies the row stays: `qualifies` is false, the figures are NULL, and the run
+-- that came nearest (whose worst ratio to a limit is the smallest) is named with the limit that it missed most.
+-- A run that lacks a limited value never qualifies. Ties go as in best_pick.
+
+create or replace macro pick(
+    max_median_itl_ms := null,
+    max_p90_itl_ms := null,
+    max_p95_itl_ms := null,
+    max_p99_itl_ms := null,
+    min_tokens_per_second := null,
+    max_gpu_power_watts_total := null,
+    max_num_gpus := null,
+    only_precision := null
+) as table
+with held as (
+    select
+        task,
+        model,
+        gpu,
+        wh_per_million_output_tokens,
+        num_gpus,
+        max_num_seqs,
+        precision,
+        median_itl_ms,
+        p90_itl_ms,
+        p95_itl_ms,
+        p99_itl_ms,
+        tokens_per_second,
+        gpu_power_watts_total,
+        joules_per_output_token,
+        joules_per_request,
+        avg_output_tokens,
+        tensor_parallel,
+        data_parallel,
+        expert_parallel,
+        repeat,
+        configuration_key,
+        row_id,
+        model_name,
+        source,
+        data_version,
+        boundary,
+        licence,
+        case when max_median_itl_ms is null then 0 else median_itl_ms / max_median_itl_ms end as max_median_itl_ms_ratio,
+        case when max_p90_itl_ms is null then 0 else p90_itl_ms / max_p90_itl_ms end as max_p90_itl_ms_ratio,
+        case when max_p95_itl_ms is null then 0 else p95_itl_ms / max_p95_itl_ms end as max_p95_itl_ms_ratio,
+        case when max_p99_itl_ms is null then 0 else p99_itl_ms / max_p99_itl_ms end as max_p99_itl_ms_ratio,
+        case when min_tokens_per_second is null then 0 else min_tokens_per_second / tokens_per_second end as min_tokens_per_second_ratio,
+        case when max_gpu_power_watts_total is null then 0 else gpu_power_watts_total / max_gpu_power_watts_total end as max_gpu_power_watts_total_ratio,
+        case when max_num_gpus is null then 0 else num_gpus / max_num_gpus end as max_num_gpus_ratio,
+        case when only_precision is null or precision = only_precision then 0 else cast('infinity' as double) end
+            as only_precision_ratio,
+        true
+        and coalesce(max_median_itl_ms is null or median_itl_ms <= max_median_itl_ms, false)
+        and coalesce(max_p90_itl_ms is null or p90_itl_ms <= max_p90_itl_ms, false)
+        and coalesce(max_p95_itl_ms is null or p95_itl_ms <= max_p95_itl_ms, false)
+        and coalesce(max_p99_itl_ms is null or p99_itl_ms <= max_p99_itl_ms, false)
+        and coalesce(min_tokens_per_second is null or tokens_per_second >= min_tokens_per_second, false)
+        and coalesce(max_gpu_power_watts_total is null or gpu_power_watts_total <= max_gpu_power_watts_total, false)
+        and coalesce(max_num_gpus is null or num_gpus <= max_num_gpus, false)
+        and (only_precision is null or precision = only_precision) as qualifies,
+    from configuration_detail
+    where is_current
+),
+judged as (
+    select
+        task,
+        model,
+        gpu,
+        wh_per_million_output_tokens,
+        num_gpus,
+        max_num_seqs,
+        precision,
+        median_itl_ms,
+        p90_itl_ms,
+        p95_itl_ms,
+        p99_itl_ms,
+        tokens_per_second,
+        gpu_power_watts_total,
+        joules_per_output_token,
+        joules_per_request,
+        avg_output_tokens,
+        tensor_parallel,
+        data_parallel,
+        expert_parallel,
+        repeat,
+        configuration_key,
+        row_id,
+        model_name,
+        source,
+        data_version,
+        boundary,
+        licence,
+        qualifies,
+        -- A ratio is NULL where the run lacks the value; then its worst is unknown, and it is nearest to nothing.
+        case
+            when max_median_itl_ms_ratio + max_p90_itl_ms_ratio + max_p95_itl_ms_ratio + max_p99_itl_ms_ratio + min_tokens_per_second_ratio + max_gpu_power_watts_total_ratio + max_num_gpus_ratio is not null
+            then greatest(
+                max_median_itl_ms_ratio, max_p90_itl_ms_ratio, max_p95_itl_ms_ratio, max_p99_itl_ms_ratio,
+                min_tokens_per_second_ratio, max_gpu_power_watts_total_ratio, max_num_gpus_ratio, only_precision_ratio
+            )
+        end as worst_ratio,
+        case worst_ratio
+            when only_precision_ratio then 'only_precision'
+            when max_median_itl_ms_ratio then 'max_median_itl_ms'
+            when max_p90_itl_ms_ratio then 'max_p90_itl_ms'
+            when max_p95_itl_ms_ratio then 'max_p95_itl_ms'
+            when max_p99_itl_ms_ratio then 'max_p99_itl_ms'
+            when min_tokens_per_second_ratio then 'min_tokens_per_second'
+            when max_gpu_power_watts_total_ratio then 'max_gpu_power_watts_total'
+            when max_num_gpus_ratio then 'max_num_gpus'
+        end as worst_limit,
+    from held
+    qualify row_number() over (
+        partition by task, model, gpu, boundary
+        order by
+            qualifies desc,
+            case when qualifies then 0 else worst_ratio end nulls last,
+            joules_per_output_token,
+            num_gpus,
+            max_num_seqs,
+            repeat,
+            configuration_key
+    ) = 1
+)
+select
+    task,
+    model,
+    gpu,
+    qualifies,
+    case when qualifies then wh_per_million_output_tokens end as wh_per_million_output_tokens,
+    case when qualifies then num_gpus end as num_gpus,
+    case when qualifies then max_num_seqs end as max_num_seqs,
+    case when qualifies then precision end as precision,
+    case when qualifies then median_itl_ms end as median_itl_ms,
+    case when qualifies then p90_itl_ms end as p90_itl_ms,
+    case when qualifies then p95_itl_ms end as p95_itl_ms,
+    case when qualifies then p99_itl_ms end as p99_itl_ms,
+    case when qualifies then tokens_per_second end as tokens_per_second,
+    case when qualifies then gpu_power_watts_total end as gpu_power_watts_total,
+    case when qualifies then joules_per_output_token end as joules_per_output_token,
+    case when qualifies then joules_per_request end as joules_per_request,
+    case when qualifies then avg_output_tokens end as avg_output_tokens,
+    case when qualifies then tensor_parallel end as tensor_parallel,
+    case when qualifies then data_parallel end as data_parallel,
+    case when qualifies then expert_parallel end as expert_parallel,
+    case when qualifies then repeat end as repeat,
+    case when qualifies then configuration_key end as configuration_key,
+    case when not qualifies and worst_ratio is not null then row_id end as nearest_row_id,
+    case when not qualifies then worst_limit end as nearest_limit,
+    case when not qualifies then worst_ratio end as nearest_ratio,
+    model_name,
+    source,
+    data_version,
+    boundary,
+    licence,
+from judged
+order by task, model, gpu, boundary;
+
+comment on macro table pick is 'Lowest-energy run per task, model and GPU within any limits; where none qualifies, the nearest.';

@@ -1,0 +1,71 @@
+-- View: precision_comparison
+-- Grain: one row per task, model in BF16, GPU and other precision
+-- Key: task, model, gpu, boundary, other_precision
+-- Reads: best_pick, model_detail
+-- Topic: Trade-offs
+-- Example: precision_comparison --gpu B200
+--
+-- Does a smaller weight format need less energy?
+-- The best pick of a model in BF16 against that of the same model in FP8: the same slug without a final -fp8, and
+-- the same number of parameters. The answer isn't always what one expects: num_gpus may differ as well.
+
+create or replace view precision_comparison as
+with described as (
+    select
+        best_pick.task,
+        best_pick.model,
+        regexp_replace(best_pick.model, '-fp8$', '') as base_model,
+        best_pick.gpu,
+        best_pick.boundary,
+        best_pick.precision,
+        best_pick.wh_per_million_output_tokens,
+        best_pick.joules_per_output_token,
+        best_pick.num_gpus,
+        best_pick.max_num_seqs,
+        best_pick.source,
+        best_pick.data_version,
+        best_pick.licence,
+        model_detail.params_b,
+    from best_pick
+    join model_detail
+        on model_detail.task = best_pick.task
+        and model_detail.model = best_pick.model
+        and model_detail.boundary = best_pick.boundary
+    where model_detail.is_current
+)
+select
+    full_width.task,
+    full_width.model,
+    full_width.gpu,
+    other.joules_per_output_token / full_width.joules_per_output_token as energy_ratio,
+    full_width.precision,
+    full_width.wh_per_million_output_tokens,
+    full_width.num_gpus,
+    other.precision as other_precision,
+    other.wh_per_million_output_tokens as other_wh_per_million_output_tokens,
+    other.num_gpus as other_num_gpus,
+    other.model as other_model,
+    full_width.max_num_seqs,
+    other.max_num_seqs as other_max_num_seqs,
+    full_width.params_b,
+    full_width.source,
+    full_width.data_version,
+    full_width.boundary,
+    full_width.licence,
+from described as full_width
+join described as other
+    on other.task = full_width.task
+    and other.base_model = full_width.base_model
+    and other.gpu = full_width.gpu
+    and other.boundary = full_width.boundary
+    and other.params_b = full_width.params_b
+where full_width.precision = 'BF16' and other.precision <> 'BF16'
+order by full_width.task, full_width.model, full_width.gpu, full_width.boundary, other.precision, other.model;
+
+comment on view precision_comparison is 'The best pick of a model in BF16 against that of the same model in a smaller format.';
+comment on column precision_comparison.energy_ratio is 'Energy per output token in the other precision over that in BF16: below 1, the other needs less, derived.';
+comment on column precision_comparison.other_precision is 'Weight format that BF16 is held against.';
+comment on column precision_comparison.other_wh_per_million_output_tokens is 'Energy per million output tokens in the other precision, Wh.';
+comment on column precision_comparison.other_num_gpus is 'GPUs of the pick in the other precision.';
+comment on column precision_comparison.other_model is 'Short name (slug) of the model in the other precision.';
+comment on column precision_comparison.other_max_num_seqs is 'Concurrency limit of the pick in the other precision, sequences.';

@@ -1,0 +1,123 @@
+"""Questions by name: a macro's parameters and the filters, as options."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from energydb.catalog import reading
+from energydb.errors import QueryError, UsageError
+from energydb.question import sql_of
+from tests.readme import run
+
+
+@pytest.fixture
+def asked(everything_database):
+    with reading(everything_database) as connection:
+        yield connection
+
+
+def sql(connection, name, *options, **filters):
+    return sql_of(connection, name, options, filters)[1]
+
+
+def test_a_name_alone(asked):
+    assert sql_of(asked, "Best_Pick", [], {}) == ("best_pick", "from best_pick")
+    assert sql(asked, "gpu") == "from gpu"
+    assert sql(asked, "pick") == "from pick()"
+
+
+def test_parameters_become_arguments(asked):
+    """In either spelling, in any order; text is quoted."""
+    assert sql(asked, "pick", "--max-num-gpus", "2", "--max-p99-itl-ms=100") == (
+        "from pick(max_p99_itl_ms := 100.0, max_num_gpus := 2)"
+    )
+    assert sql(asked, "pick", "--only-precision", "it's") == "from pick(only_precision := 'it''s')"
+    assert sql(asked, "energy_at", "--at-concurrency", "1e2") == "from energy_at(100.0)"
+    assert sql(asked, "deployment_plan", "--under-scenario", "france", "--demand-tokens-per-second", "5") == (
+        "from deployment_plan(5.0, under_scenario := 'france')"
+    )
+
+
+def test_a_part_of_a_name_suffices(asked):
+    """Where it fits just one; the whole name wins over longer ones."""
+    assert sql(asked, "best_pick", model="scout") == "from best_pick where model = 'llama-4-scout-17b-16e-instruct'"
+    assert sql(asked, "best_pick", model="MIX", gpu="h1", task="arena") == (
+        "from best_pick where model = 'mix-8b' and gpu = 'H100' and task = 'lm-arena-chat'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "filters", "said"),
+    [
+        ("pick", ["--max-p99-itl", "5"], {}, r"pick: no such option: --max-p99-itl; did you mean --max-p99-itl-ms\?"),
+        ("pick", ["--max-p99-itl-ms", "five"], {}, "--max-p99-itl-ms: expected a number, got five"),
+        ("pick", ["--max-p99-itl-ms", "nan"], {}, "--max-p99-itl-ms: expected a number, got nan"),
+        ("pick", ["--max-p99-itl-ms"], {}, "--max-p99-itl-ms: expected a value, got none"),
+        ("pick", ["--max-p99-itl-ms=1", "--max-p99-itl-ms=2"], {}, "expected it once, got it twice"),
+        ("pick", ["--max-num-gpus", "2.5"], {}, "--max-num-gpus: expected a whole number, got 2.5"),
+        ("pick", ["stray"], {}, "pick: no such option: stray; it takes --max-median-itl-ms, "),
+        ("energy_at", [], {}, r"energy_at: expected --at-concurrency \(concurrency limit"),
+        ("best_pick", ["--nope", "3"], {}, "best_pick: no such option: --nope"),
+        ("gpu", ["--xyz", "3"], {}, "gpu: no such option: --xyz; it takes no parameters"),
+        ("best_pick", [], {"model": "llama"}, "got llama, which fits llama-3-1-70b-instruct, llama-4-scout-17b"),
+        ("best_pick", [], {"model": "smal-1b"}, "expected one of small-1b, .*got smal-1b"),
+        ("best_pick", [], {"gpu": "X1"}, "--gpu: expected one of B200, H100, got X1"),
+        ("contents", [], {"model": "x"}, "contents: --model: expected a view with a column model"),
+        ("data_quality", [], {"gpu": "H100"}, "expected one of none, as there are no rows"),
+    ],
+)
+def test_a_wrong_option_is_said(asked, name, options, filters, said):
+    """With the near name where there is one."""
+    with pytest.raises(UsageError, match=said):
+        sql_of(asked, name, options, filters)
+
+
+def test_an_unknown_name_is_said(asked):
+    with pytest.raises(QueryError, match="did you mean pick"):
+        sql(asked, "pik")
+
+
+def test_the_command_asks_by_name(energydb, everything_database):
+    """Options, filters, the SQL to paste, and no options for SQL."""
+
+    def ask(*arguments):
+        return energydb("query", *arguments, "--database", everything_database)
+
+    done = ask("pick", "--max-median-itl-ms", "20.5", "--model", "small-1b", "--task", "lm-arena", "--format", "csv")
+    assert done.returncode == 0
+    header, row = (line.split(",") for line in done.stdout.splitlines())
+    assert dict(zip(header, row, strict=False))["max_num_seqs"] == "8"
+    shown = ask("pick", "--max-median-itl-ms", "20.5", "--gpu", "H100", "--sql")
+    assert shown.stdout == "from pick(max_median_itl_ms := 20.5) where gpu = 'H100';\n"
+    wrong = ask("select 1", "--gpu", "H100")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "options are for a question by name" in wrong.stderr
+
+
+def test_a_citation_is_a_bibtex_entry_a_release(energydb, everything_database):
+    done = energydb(
+        "query", "provenance", "--model", "scout", "--format", "bibtex", "--database", everything_database
+    )
+
+    assert done.returncode == 0
+    assert done.stdout.count("@misc{") == 1
+    assert done.stdout.startswith("@misc{ml-energy-leaderboard-2026-09-27,\n  title = {{ML.ENERGY Leaderboard}},\n")
+    assert "arXiv 2505.06371" in done.stdout
+    wrong = energydb("query", "gpu", "--format", "bibtex", "--database", everything_database)
+    assert (wrong.returncode, wrong.stderr.startswith("energydb: query: --format bibtex is for provenance")) == (
+        1,
+        True,
+    )
+
+
+def test_every_table_in_a_terminal_ends_with_what_it_rests_on(everything_database, tmp_path):
+    """Boundary, source and data version: of the rows, or of the whole file."""
+
+    python = Path(sys.executable)
+    named = run(f"energydb query best_pick --model scout --database {everything_database}", tmp_path, python)
+    asked = run(f"energydb query 'select 1 as one' --database {everything_database}", tmp_path, python)
+
+    start = "boundary gpu_only (GPUs alone: a floor) | ML.ENERGY Leaderboard | data"
+    assert " ".join(named.split()).endswith(f"{start} 2026-09-27")
+    assert " ".join(asked.split()).endswith(f"{start} 2025-12-01, 2026-02-16, 2026-09-27")

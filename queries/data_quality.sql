@@ -1,7 +1,7 @@
 -- View: data_quality
 -- Grain: one row per finding
--- Key: model_key, gpu, kind, run_key, check_name
--- Reads: configuration_detail, image_configuration_detail, video_configuration_detail, model_detail, published_pick
+-- Key: model_key, gpu, kind, run_key, check_name, expected
+-- Reads: configuration_detail, image_configuration_detail, video_configuration_detail, measured_run, model_detail, published_pick, gpu
 -- Topic: Trust
 -- Example: data_quality
 --
@@ -114,6 +114,72 @@ with finding as (
     where row_id <> concat_ws('/', model, gpu, num_gpus, coalesce(cast(max_num_seqs as varchar), 'none'))
 
     union all
+    -- Seen: 118 times at the most. This catches tails in microseconds.
+    select
+        configuration_key,
+        'p99_itl_ms',
+        'at most 500 x median_itl_ms: ' || 500 * median_itl_ms,
+        cast(p99_itl_ms as varchar),
+        null,
+    from configuration_detail
+    where p99_itl_ms > 500 * median_itl_ms
+
+    union all
+    -- The servers were kept busy. Seen: 1.2 times at the most.
+    select
+        configuration_key,
+        'max_num_seqs',
+        'at most 10 x avg_requests_in_flight: ' || 10 * avg_requests_in_flight,
+        cast(max_num_seqs as varchar),
+        null,
+    from configuration_detail
+    where max_num_seqs > 10 * avg_requests_in_flight
+
+    union all
+    -- Seen: 213 to 11,861.
+    select
+        configuration_key,
+        'avg_output_tokens',
+        '2 to 200000 tokens',
+        cast(avg_output_tokens as varchar),
+        null,
+    from configuration_detail
+    where avg_output_tokens not between 2 and 200000
+
+    union all
+    select
+        configuration_key,
+        'precision',
+        'BF16, FP8 or MXFP4',
+        precision,
+        null,
+    from configuration_detail
+    where precision not in ('BF16', 'FP8', 'MXFP4')
+
+    union all
+    -- Fields that came late to the format are in all runs of a document or in none.
+    select
+        configuration_key,
+        'p95_itl_ms',
+        'a value, as other runs of this document have one',
+        'NULL',
+        null,
+    from configuration_detail
+    window document as (partition by model_key)
+    qualify p95_itl_ms is null and count(p95_itl_ms) over document > 0
+
+    union all
+    select
+        configuration_key,
+        'avg_running_batch',
+        'a value, as other runs of this document have one',
+        'NULL',
+        null,
+    from configuration_detail
+    window document as (partition by model_key)
+    qualify avg_running_batch is null and count(avg_running_batch) over document > 0
+
+    union all
     -- Sequences in the batch each gain a token in one inter-token latency: this catches slips of 1000.
     select
         configuration_key,
@@ -124,6 +190,79 @@ with finding as (
         null,
     from configuration_detail
     where tokens_per_second * median_itl_ms / 1000 / avg_requests_in_flight not between 0.05 and 1.5
+),
+power_finding as (
+    -- Seen: 0.20 to 0.99 of the rating. This catches a server's power given for one GPU, and the other way about.
+    select
+        measured_run.kind,
+        measured_run.run_key,
+        measured_run.model_key,
+        measured_run.gpu,
+        measured_run.row_id,
+        measured_run.repeat,
+        'gpu_power_watts_total' as check_name,
+        concat('0.1 to 1.1 of rated_watts x num_gpus: ', gpu.rated_watts * measured_run.num_gpus) as expected,
+        cast(measured_run.gpu_power_watts_total as varchar) as found,
+    from measured_run
+    join gpu on gpu.name = measured_run.gpu
+    where measured_run.gpu_power_watts_total / measured_run.num_gpus / gpu.rated_watts not between 0.1 and 1.1
+),
+model_finding as (
+    select
+        model_key,
+        'active_params_b' as check_name,
+        'at most params_b: ' || params_b as expected,
+        cast(active_params_b as varchar) as found,
+    from model_detail
+    where active_params_b > params_b
+
+    union all
+    select
+        model_key,
+        'architecture',
+        'a model with all parameters active, or another architecture than Dense Transformer',
+        active_params_b || ' of ' || params_b || ' billion active in a ' || architecture,
+    from model_detail
+    where architecture = 'Dense Transformer' and active_params_b < params_b
+
+    union all
+    select
+        model_key,
+        'architecture',
+        'a model with some parameters active, or another architecture than MoE',
+        active_params_b || ' of ' || params_b || ' billion active in an ' || architecture,
+    from model_detail
+    where architecture = 'MoE' and active_params_b = params_b
+
+    union all
+    select
+        model_key,
+        'params_b',
+        '0.01 to 10000 billions',
+        cast(params_b as varchar),
+    from model_detail
+    where params_b not between 0.01 and 10000
+
+    union all
+    -- Where the name tells a size it is the total or the active one, rounded.
+    select
+        model_key,
+        'params_b',
+        'a size near that of the name: ' || regexp_extract(model_name, '(?:^|[ -])([0-9]+(?:[.][0-9]+)?)B(?:$|[ -])', 1) || ' billion',
+        params_b || ' and ' || active_params_b || ' active',
+    from model_detail
+    where try_cast(regexp_extract(model_name, '(?:^|[ -])([0-9]+(?:[.][0-9]+)?)B(?:$|[ -])', 1) as double) is not null
+        and cast(regexp_extract(model_name, '(?:^|[ -])([0-9]+(?:[.][0-9]+)?)B(?:$|[ -])', 1) as double) / params_b not between 0.5 and 2
+        and cast(regexp_extract(model_name, '(?:^|[ -])([0-9]+(?:[.][0-9]+)?)B(?:$|[ -])', 1) as double) / active_params_b not between 0.5 and 2
+
+    union all
+    select
+        model_key,
+        'dates',
+        'released <= compiled <= retrieved <= updated, compiled <= data_version',
+        concat_ws(', ', released, compiled, retrieved, updated, data_version),
+    from model_detail
+    where released > compiled or compiled > retrieved or retrieved > updated or compiled > data_version
 ),
 image_finding as (
     select
@@ -285,28 +424,48 @@ where model_detail.format = 'model_document'
 
 union all
 select
-    task,
-    model,
+    model_detail.task,
+    model_detail.model,
+    power_finding.gpu,
+    power_finding.check_name,
+    power_finding.expected,
+    power_finding.found,
     null,
-    'active_params_b',
-    'at most params_b: ' || params_b,
-    cast(active_params_b as varchar),
+    power_finding.row_id,
+    power_finding.repeat,
+    model_detail.document,
+    model_detail.data_version,
+    power_finding.kind,
+    power_finding.run_key,
+    power_finding.model_key,
+from power_finding
+join model_detail on model_detail.model_key = power_finding.model_key
+
+union all
+select
+    model_detail.task,
+    model_detail.model,
+    null,
+    model_finding.check_name,
+    model_finding.expected,
+    model_finding.found,
     null,
     null,
     null,
-    document,
-    data_version,
-    kind,
+    model_detail.document,
+    model_detail.data_version,
+    model_detail.kind,
     null,
-    model_key,
-from model_detail
-where active_params_b > params_b
+    model_finding.model_key,
+from model_finding
+join model_detail on model_detail.model_key = model_finding.model_key
 order by task, model, document, gpu, run_key, check_name;
 
 comment on view data_quality is 'Findings: what in the data cannot be right. Empty on good data.';
 comment on column data_quality.gpu is 'GPU model of the run; NULL where the model itself is meant.';
 comment on column data_quality.row_id is 'The publisher''s name of a text run; NULL for image and video runs.';
 comment on column data_quality.repeat is 'Ordinal among the runs of a model that share every setting.';
+comment on column data_quality.kind is 'What the task makes: text, image or video.';
 comment on column data_quality.run_key is 'Key of the run in the table of its kind.';
 comment on column data_quality.check_name is 'Rule that is broken, named for the column at fault.';
 comment on column data_quality.expected is 'What the rule calls for.';

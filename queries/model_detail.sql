@@ -34,6 +34,7 @@ select
     release.released,
     release.compiled,
     release.retrieved,
+    release.updated,
     release.unit,
     release.itl_deadline_ms,
     release.workload,

@@ -80,6 +80,12 @@ def document(*runs: dict[str, Any], **values: Any) -> dict[str, Any]:
     return copy.deepcopy(made)
 
 
+def older_release(**source: str) -> dict[str, Any]:
+    """Return what makes a document one of an earlier release, its dates in order; `source` is merged."""
+    dates = {"released": "2025-11-01", "compiled": "2025-12-01", "retrieved": "2025-12-01"}
+    return {"data_version": "2025-12-01", "updated": "2025-12-01", "source": dates | source}
+
+
 def write(path: Path, made: dict[str, Any]) -> Path:
     """Write a document as it would be published."""
     path.write_text(json.dumps(made, indent=2))

@@ -127,7 +127,7 @@ def small_tasks() -> dict[str, list[dict[str, Any]]]:
         ],
         "text-to-video": [
             video_row(),
-            video_row(video_height=720, video_width=1280, energy_per_video_joules=90000.0),
+            video_row(video_height=720, video_width=1280, energy_per_video_joules=90000.0, batch_latency_s=200.0),
             video_row(batch_size=4, batch_latency_s=301.0, energy_per_video_joules=50000.0),
         ],
     }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import add_model, add_run, answer, insert
+from tests.conftest import add_model, add_release, add_run, answer, insert
 
 
 def findings(database):
@@ -58,6 +58,14 @@ BROKEN = [
         {"num_gpus": 4, "tensor_parallel": 2},
         ("num_gpus", "tensor_parallel x data_parallel x expert_parallel: 2 x 1 x 1", "4", None),
     ),
+    ({"p99_itl_ms": 10001.0}, ("p99_itl_ms", "at most 500 x median_itl_ms: 10000.0", "10001.0", None)),
+    (
+        {"max_num_seqs": 81, "row_id": "small/H100/1/81"},
+        ("max_num_seqs", "at most 10 x avg_requests_in_flight: 80.0", "81", None),
+    ),
+    ({"avg_output_tokens": 350_000}, ("avg_output_tokens", "2 to 200000 tokens", "350000.0", None)),
+    ({"avg_output_tokens": 1}, ("avg_output_tokens", "2 to 200000 tokens", "1.0", None)),
+    ({"precision": "bf16"}, ("precision", "BF16, FP8 or MXFP4", "bf16", None)),
     ({"repeat": 2}, ("repeat", "1 to 1 without gaps", "2", None)),
     ({"row_id": "small/H100/1/9"}, ("row_id", "small/H100/1/8", "small/H100/1/9", None)),
     (
@@ -127,8 +135,91 @@ def test_a_missing_published_pick_is_found(database):
     assert findings(database) == [("published_pick", "joules_per_output_token 1.0", "no pick", None)]
 
 
-def test_more_active_than_total_parameters_is_found(database):
-    """A model can't use more parameters for a token than it has."""
-    add_model(database, params_b=8.0, active_params_b=9.0)
+MODELS = [
+    ({"active_params_b": 9.0, "architecture": "Hybrid"}, ("active_params_b", "at most params_b: 8.0", "9.0")),
+    (
+        {"active_params_b": 2.0},
+        (
+            "architecture",
+            "a model with all parameters active, or another architecture than Dense Transformer",
+            "2.0 of 8.0 billion active in a Dense Transformer",
+        ),
+    ),
+    (
+        {"architecture": "MoE"},
+        (
+            "architecture",
+            "a model with some parameters active, or another architecture than MoE",
+            "8.0 of 8.0 billion active in an MoE",
+        ),
+    ),
+    ({"params_b": 8e9, "active_params_b": 8e9}, ("params_b", "0.01 to 10000 billions", "8000000000.0")),
+    (
+        {"name": "Small 70B Instruct"},
+        ("params_b", "a size near that of the name: 70 billion", "8.0 and 8.0 active"),
+    ),
+]
 
-    assert findings(database) == [("active_params_b", "at most params_b: 8.0", "9.0", None)]
+
+@pytest.mark.parametrize(("values", "finding"), MODELS, ids=lambda value: str(value)[:40])
+def test_a_model_that_cannot_be_as_described_is_found(database, values, finding):
+    """More active than total parameters, another architecture, a slip of 10⁹, another size than its name's."""
+    add_model(database, **values)
+
+    assert [row[:3] for row in findings(database)] == [finding]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"name": "Mix 17B 16E", "params_b": 109.0, "active_params_b": 17.0, "architecture": "MoE"},
+        {"name": "Tiny 1.6B", "params_b": 1.6, "active_params_b": 1.6},
+        {"name": "Small B200 edition"},
+    ],
+    ids=lambda values: values["name"],
+)
+def test_a_size_in_a_name_is_the_total_or_the_active_one(database, values):
+    add_model(database, **values)
+
+    assert findings(database) == []
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        {"released": "2026-01-02"},
+        {"retrieved": "2025-12-31"},
+        {"retrieved": "2026-01-03", "updated": "2026-01-02"},
+        {"data_version": "2025-12-31"},
+    ],
+    ids=str,
+)
+def test_dates_out_of_order_are_found(database, dates):
+    """What is compiled on 1 January can't be released after it, nor retrieved before."""
+    add_model(database, release_key=add_release(database, **dates))
+
+    ((check, expected, _, _),) = findings(database)
+    assert (check, expected) == ("dates", "released <= compiled <= retrieved <= updated, compiled <= data_version")
+
+
+@pytest.mark.parametrize("watts", [69.0, 771.0])
+def test_power_beyond_the_rating_is_found(database, watts):
+    """An H100 is rated at 700 W: under a tenth it idles, over 110 % it is another's power."""
+    insert(database, "gpu", name="H100", rated_watts=700.0)
+    joules = watts / 400
+    key = add_run(database, joules_per_output_token=joules, gpu_power_watts_total=watts)
+    insert(database, "published_pick", model_key=1, gpu="H100", configuration_key=key)
+
+    assert findings(database) == [
+        ("gpu_power_watts_total", "0.1 to 1.1 of rated_watts x num_gpus: 700.0", str(watts), None)
+    ]
+
+
+@pytest.mark.parametrize("field", ["p95_itl_ms", "avg_running_batch"])
+def test_a_late_field_is_in_all_runs_or_in_none(database, field):
+    """An early document lacks it everywhere; here it was lost."""
+    key = add_run(database, **{field: None})
+    add_run(database, max_num_seqs=16, joules_per_output_token=1.5)
+    insert(database, "published_pick", model_key=1, gpu="H100", configuration_key=key)
+
+    assert findings(database) == [(field, "a value, as other runs of this document have one", "NULL", None)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from energydb.errors import DataError, UsageError
 from energydb.export import model_documents
 from energydb.load import load
-from tests.documents import LLAMA, SCOUT, document, run, write
+from tests.documents import LLAMA, SCOUT, document, older_release, run, write
 from tests.leaderboards import text_row, write_leaderboard
 
 TABLES = [
@@ -52,8 +52,9 @@ def test_loaded_documents_come_back_byte_for_byte(seed_database):
 def test_other_forms_come_back_value_for_value(tmp_path):
     """Blanks, key order and 16 for 16.0 are form; late fields that are absent stay so."""
     late = ("avg_running_batch", "p95_itl_ms")
-    early = {name: value for name, value in run(median_itl_ms=16, max_num_seqs=16).items() if name not in late}
-    made = document(run(), early, name="Modèle ∑")
+    runs = [run(), run(median_itl_ms=16, max_num_seqs=16)]
+    early = [{name: value for name, value in made.items() if name not in late} for made in runs]
+    made = document(*early, name="Modèle ∑")
     shuffled = dict(reversed(made.items()))
     (tmp_path / "odd.json").write_text(json.dumps(shuffled, indent=None, ensure_ascii=False), encoding="utf-8")
     load([tmp_path / "odd.json"], tmp_path / "energy.duckdb", strict=True)
@@ -168,7 +169,7 @@ def test_a_leaderboard_is_rounded_as_the_publisher_rounds(tmp_path):
 
 def test_the_release_is_chosen(tmp_path):
     """The newest, or the one that is named."""
-    older = write(tmp_path / "a.json", document(name="Old", data_version="2025-12-01"))
+    older = write(tmp_path / "a.json", document(name="Old", **older_release()))
     load([older, write(tmp_path / "b.json", document(name="New"))], tmp_path / "energy.duckdb", strict=True)
 
     def exported(**options):

@@ -17,7 +17,7 @@ from energydb.errors import DataError, DocumentErrors, MachineError, UsageError
 from energydb.load import check, load
 from energydb.tables import Configuration
 from tests.conftest import answer
-from tests.documents import LLAMA, SCOUT, document, run, write
+from tests.documents import LLAMA, SCOUT, document, older_release, run, write
 
 # DuckDB's checksum of the header, and the random identifier that it gives each file.
 OWN_BYTES = [*range(8), *range(124, 140)]
@@ -167,8 +167,8 @@ def test_a_slug_twice_in_one_release_is_refused(tmp_path):
 
 def test_two_releases_lie_side_by_side(tmp_path):
     """Nothing is counted twice, and the newer one is current."""
-    older = document(run(joules_per_output_token=0.5), data_version="2025-12-01", source={"compiled": "2025-12-01"})
-    newer = document(run(joules_per_output_token=0.7), params_b=9.0)
+    older = document(run(joules_per_output_token=0.5), **older_release())
+    newer = document(run(joules_per_output_token=0.7), params_b=9.0, active_params_b=9.0)
     path = tmp_path / "energy.duckdb"
     load([write(tmp_path / "older.json", older), write(tmp_path / "newer.json", newer)], path, strict=True)
 
@@ -182,7 +182,7 @@ def test_two_releases_lie_side_by_side(tmp_path):
 
 def test_a_source_that_redescribes_itself_keeps_both(tmp_path):
     """A new address or publisher is no reason to lose the older release."""
-    older = document(data_version="2025-12-01", source={"publisher": "The group"})
+    older = document(**older_release(publisher="The group"))
     path = tmp_path / "energy.duckdb"
     load([write(tmp_path / "older.json", older), write(tmp_path / "newer.json", document())], path, strict=True)
 

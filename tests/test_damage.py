@@ -1,0 +1,191 @@
+"""Every field of a document, damaged in every way: refused at its place, found by a rule, or named here."""
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from energydb.database import migrate, open_engine
+from energydb.document import read_document
+from energydb.errors import DocumentErrors
+from energydb.load import _fetch, _insert
+from energydb.normalise import table_rows
+from tests.documents import SCOUT
+
+RUN = "$.configurations[3]"
+WHOLE = json.loads(SCOUT.read_text())
+FIELDS = [
+    *(f"$.{name}" for name in WHOLE if name not in ("configurations", "source", "best")),
+    *(f"$.source.{name}" for name in WHOLE["source"]),
+    *(f"{RUN}.{name}" for name in WHOLE["configurations"][3]),
+]
+
+
+def _steps(place: str) -> list[Any]:
+    return [int(step) if step.isdigit() else step for step in re.findall(r"\w+", place)]
+
+
+def _holder(made: Any, place: str) -> tuple[Any, Any]:
+    *parents, last = _steps(place)
+    for step in parents:
+        made = made[step]
+    return made, last
+
+
+def _damages(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what may become of a value: a name for the damage, and the damaged value."""
+    yield "null", None
+    yield "list", [value]
+    yield "object", {"value": value}
+    yield "NaN", float("nan")
+    yield "Infinity", float("inf")
+    if isinstance(value, bool):
+        yield "other", not value
+        yield "text", "true"
+        yield "number", 1
+    elif isinstance(value, int | float):
+        yield "text", str(value)
+        yield "true", True
+        yield "negative", -value
+        yield "zero", 0
+        yield "huge", 10**30
+        yield "1000 times", value * 1000
+        yield "a thousandth", value / 1000
+        yield "half more", value * 1.5 if isinstance(value, float) else value + value // 2 + 1
+    elif isinstance(value, str):
+        yield "number", 1
+        yield "empty", ""
+        yield "blank", "  \t"
+        yield "NUL", value[:3] + "\0" + value[3:]
+        if value.swapcase() != value:
+            yield "other case", value.swapcase()
+        yield "cut", value[:-1]
+    else:
+        yield "empty", []
+        yield "text", "H100"
+
+
+def _cases() -> Iterator[tuple[str, str, str]]:
+    """Yield place, damage, and the damaged document as text."""
+    for place in FIELDS:
+        holder, last = _holder(WHOLE, place)
+        value = holder[last]
+        for damage, damaged in _damages(value):
+            made = copy.deepcopy(WHOLE)
+            holder, last = _holder(made, place)
+            holder[last] = damaged
+            yield place, damage, json.dumps(made)
+        made = copy.deepcopy(WHOLE)
+        holder, last = _holder(made, place)
+        del holder[last]
+        yield place, "removed", json.dumps(made)
+        made = copy.deepcopy(WHOLE)
+        holder, last = _holder(made, place)
+        holder[f"{last}_"] = holder.pop(last)
+        yield place, "misspelt", json.dumps(made)
+        twice = f'"{last}": {json.dumps(value)}'
+        text = json.dumps(WHOLE)
+        start = text.index('"max_num_seqs": 64') - 200 if place.startswith(RUN) else 0
+        start = text.index('"source"') if place.startswith("$.source.") else start
+        at = text.index(f'"{last}":', max(start, 0))
+        yield place, "twice", f"{text[:at]}{twice}, {text[at:]}"
+    names = list(WHOLE["configurations"][3])
+    for one, other in pairwise(names):
+        made = copy.deepcopy(WHOLE)
+        run = made["configurations"][3]
+        run[one], run[other] = run[other], run[one]
+        if made != WHOLE:
+            yield f"{RUN}.{one}", f"swapped with {other}", json.dumps(made)
+
+
+CASES = list(_cases())
+
+# Damage that can't be told from good data: by (field, damage), with the reason. Anything else that passes is a fault.
+_PROSE = "prose may say anything, and has no fixed form"
+_NAME = "a name may be written in any way; nothing else in the document says it"
+SILENT = {
+    **{
+        (f"$.{name}", damage): reason
+        for name, reason in {
+            "caveat": _PROSE,
+            "name": _NAME,
+            "model_id": _NAME,
+            "architecture": "an open list: an unknown architecture is only not compared",
+            **{
+                f"source.{field}": _PROSE
+                for field in (
+                    *("publisher", "url", "version", "compiled_evidence", "licence", "method", "selection"),
+                    *("cite", "cite_url", "used_for", "configurations"),
+                )
+            },
+            "source.name": "another name is another source, as far as one document can tell",
+        }.items()
+        for damage in ("other case", "cut")
+    },
+    ("$.source.licence_evidence", "empty"): "a licence may lack evidence: an empty list says so",
+    ("$.itl_deadline_ms", "1000 times"): "a deadline is a choice, and every run keeps a longer one",
+    ("$.itl_deadline_ms", "half more"): "a deadline is a choice, and every run keeps a longer one",
+    ("$.params_b", "half more"): "a total half as large again is plausible: 109 or 163 billion",
+    ("$.active_params_b", "half more"): "a share of active parameters half as large again is plausible",
+    (f"{RUN}.avg_output_tokens", "half more"): "output lengths vary as much between runs",
+    (f"{RUN}.p99_itl_ms", "half more"): "nothing bounds the last percentile closely",
+    (f"{RUN}.row_id", "removed"): "a field that came late: it is filled by its rule",
+    (f"{RUN}.repeat", "removed"): "a field that came late: it is filled by its rule",
+    (f"{RUN}.data_parallel", "swapped with expert_parallel"): "both splits of the model make 4 GPUs",
+}
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory):
+    """Load a document into a file that is emptied again, and return the checks that found something."""
+    folder = tmp_path_factory.mktemp("damage")
+    engine = open_engine(folder / "energy.duckdb")
+    with engine.connect() as connection:
+        migrate(connection)
+        connection.commit()
+
+        def find(text: str) -> set[str]:
+            path = folder / "llama-4-scout-17b-16e-instruct.json"
+            path.write_text(text)
+            document = read_document(path)
+            for table, rows in table_rows([document]):
+                _insert(connection, table, rows)
+            found = _fetch(connection, "data_quality")
+            connection.rollback()
+            return {row[found.columns.index("check_name")] for row in found.rows}
+
+        yield find
+    engine.dispose()
+
+
+def test_no_damage_is_silently_accepted(findings, capsys):
+    """Refused at its place, or found; the few that can't be told are listed, and each of those is silent indeed."""
+    refused, found, silent, misplaced = [], [], set(), []
+    for place, damage, text in CASES:
+        try:
+            checks = findings(text)
+        except DocumentErrors as error:
+            refused.append((place, damage))
+            if not all(": $" in line for line in error.lines):
+                misplaced.append((place, damage, error.lines))
+            continue
+        if checks:
+            found.append((place, damage))
+        else:
+            silent.add((place, damage))
+    with capsys.disabled():
+        counts = f"{len(refused)} refused, {len(found)} found, {len(silent)} can't be told from good data"
+        print(f"\ndamage: {len(CASES)} cases, {counts}")
+
+    assert misplaced == []
+    assert sorted(silent - SILENT.keys()) == []
+    assert sorted(SILENT.keys() - silent) == []
+    assert all(SILENT.values())
+
+
+def test_there_are_hundreds_of_cases():
+    assert len(CASES) > 700

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _EXIT_CODES = {DataError: 1, UsageError: 2, MachineError: 3}
-_SUMMARY = ("task", "source", "compiled", "models", "runs")
+_SUMMARY = ("task", "source", "compiled", "data_version", "models", "runs")
 
 app = typer.Typer(
     name="energydb",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     help="""Published measurements of AI-inference energy as one SQL database file.
 
@@ -70,6 +71,8 @@ class Format(StrEnum):
 
 
 _SUFFIXES = {
+    "": Format.table,
+    ".txt": Format.table,
     ".csv": Format.csv,
     ".json": Format.json,
     ".md": Format.markdown,
@@ -250,6 +253,7 @@ def query(
     task: Annotated[str | None, typer.Option("--task", help="Only this task; part of a name will do.")] = None,
     model: Annotated[str | None, typer.Option("--model", help="Only this model; part of a name will do.")] = None,
     gpu: Annotated[str | None, typer.Option("--gpu", help="Only this GPU.")] = None,
+    scenario: Annotated[str | None, typer.Option("--scenario", help="Only this scenario.")] = None,
     format: Annotated[
         Format | None,
         typer.Option(
@@ -277,15 +281,19 @@ def query(
       energydb query provenance --model scout --format bibtex
     """
     from energydb.catalog import ask, is_name, reading
-    from energydb.question import FILTERS, sql_of
+    from energydb.question import limited_columns, sql_of
 
     if format is None:
-        format = _SUFFIXES.get(output.suffix if output else "", Format.table)
+        suffix = output.suffix if output else ""
+        if suffix not in _SUFFIXES:
+            known = ", ".join(filter(None, _SUFFIXES))
+            raise UsageError(f"{output}: expected a name that ends in {known}, or --format, got {suffix}")
+        format = _SUFFIXES[suffix]
     if format is Format.parquet and output is None:
         raise UsageError("query: --format parquet needs --output FILE")
     if output and os.path.realpath(output) in (os.path.realpath(database), f"{os.path.realpath(database)}.wal"):
         raise UsageError(f"{output}: --output is the database itself")
-    filters = dict(zip(FILTERS, (task, model, gpu), strict=True))
+    filters = {"task": task, "model": model, "gpu": gpu, "scenario": scenario}
     with reading(database) as connection, _interruptible(connection):
         name = None
         if is_name(question):
@@ -297,10 +305,11 @@ def query(
             _put([f"{question};\n"])
             return
         answer = ask(connection, question, name)
+        limited = limited_columns(context.args)
         if format in (Format.json, Format.parquet) and len(set(answer.columns)) < len(answer.columns):
             raise QueryError(f"query: {format} needs a name of its own for each column: say `as`")
         if output is None:
-            _put(_lines(answer, format, _terminal_width(sys.stdout)))
+            _put(_lines(answer, format, _terminal_width(sys.stdout), limited))
             return
         with _whole_file(output) as path:
             if format is Format.parquet:
@@ -478,11 +487,11 @@ def _terminal_width(stream: Any) -> int | None:
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
-def _lines(answer: "Answer", format: Format, width: int | None) -> Iterator[str]:
+def _lines(answer: "Answer", format: Format, width: int | None, limited: Sequence[str] = ()) -> Iterator[str]:
     from energydb.render import bibtex_entries, csv_lines, json_lines, markdown_lines
 
     if format is Format.table:
-        yield from _table(answer, width)
+        yield from _table(answer, width, limited)
         return
     if format is Format.bibtex:
         missing = [column for column in _CITED if column not in answer.columns]
@@ -498,12 +507,22 @@ def _lines(answer: "Answer", format: Format, width: int | None) -> Iterator[str]
 _CITED = ("source", "publisher", "source_url", "cite", "cite_url", "compiled", "data_version", "licence")
 
 
-def _table(answer: "Answer", width: int | None) -> Iterator[str]:
-    """Yield the drawn table, and say on stderr what isn't in it; in a terminal, what its figures rest on."""
+def _table(answer: "Answer", width: int | None, limited: Sequence[str]) -> Iterator[str]:
+    """Yield the drawn table, and say on stderr what isn't in it; in a terminal, what its figures rest on.
+
+    In a terminal those columns come early that were limited, and where a run doesn't qualify what it missed.
+    """
     from energydb.render import draw_table
 
     rows = list(answer.rows())
-    drawing = draw_table(answer.columns, rows, width, may_leave_out=answer.name is not None)
+    columns = list(answer.columns)
+    if width is not None and limited:
+        early = [column for column in ("qualifies", *limited) if column in columns]
+        if any(not row[columns.index("qualifies")] for row in rows if "qualifies" in columns):
+            early += ["nearest_limit", "nearest_ratio"]
+        places = sorted(range(len(columns)), key=lambda place: _rank(columns[place], early))
+        columns, rows = [columns[place] for place in places], [tuple(row[place] for place in places) for row in rows]
+    drawing = draw_table(columns, rows, width, may_leave_out=answer.name is not None)
     yield drawing.text
     if not rows:
         _say("no rows")
@@ -512,9 +531,15 @@ def _table(answer: "Answer", width: int | None) -> Iterator[str]:
         _say(_filled(f"in every row: {same}", hanging=True))
     if drawing.left_out:
         _say(_filled(f"left out for width: {', '.join(drawing.left_out)}", hanging=True))
-        _say(f"All: a wider terminal, or --format csv. What they are: energydb views {answer.name}")
+        _say(_filled(f"All: a wider terminal, or --format csv. What they are: energydb views {answer.name}"))
     if width is not None:
         _say(_filled(_basis(answer, rows), hanging=True))
+
+
+def _rank(column: str, early: Sequence[str]) -> int:
+    """Order identity first, then the energy, then what is asked about, then the rest as it stands."""
+    identity = ("task", "model", "gpu", "wh_per_million_output_tokens", *early)
+    return identity.index(column) if column in identity else len(identity)
 
 
 def _basis(answer: "Answer", rows: Sequence[Sequence[Any]]) -> str:

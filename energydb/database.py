@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from energydb import views
 from energydb.errors import DataError, LockedError, MachineError
-from energydb.files import OFFLINE, is_duckdb, put_in_place, real_file, working_folder
+from energydb.files import OFFLINE, is_duckdb, only_one, put_in_place, real_file, working_folder
 from energydb.paths import ALEMBIC_INI
 from energydb.tables import Base
 
@@ -128,7 +128,7 @@ def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
     """
     real = real_file(target)
     _refuse_unless_replaceable(real, target, force)
-    with working_folder(real) as folder:
+    with only_one(real), working_folder(real) as folder:
         built = folder / real.name
         yield built
         _refuse_unless_replaceable(real_file(target), target, force)

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import shutil
 import stat
@@ -77,6 +78,53 @@ def working_folder(beside: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+@contextlib.contextmanager
+def only_one(target: Path) -> Iterator[None]:
+    """Hold a target for oneself while it is rebuilt; who comes second is refused at once.
+
+    The lock is a file beside the target, gone afterwards; one that a killed run left is free and is taken.
+
+    Raises:
+        MachineError: another process rebuilds the target, or the lock can't be made.
+    """
+    mark = hashlib.sha256(target.name.encode()).hexdigest()[:12]
+    path = target.with_name(f"{_PREFIX}{mark}.lock")
+    try:
+        lock = _take(path)
+    except BlockingIOError as error:
+        holder = path.read_text() if path.exists() else ""
+        by = f"process {holder}" if holder else "another process"
+        raise MachineError(f"{target.name}: being rebuilt by {by}; try again when it's done") from error
+    except OSError as error:
+        raise MachineError(f"{target}: can't write into its folder: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _take(path: Path) -> int:
+    while True:
+        lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            raise
+        if not (path.exists() and os.path.samestat(os.fstat(lock), path.stat())):
+            os.close(lock)  # the holder before removed it between opening and locking
+            continue
+        try:
+            os.truncate(lock, 0)
+            os.write(lock, str(os.getpid()).encode())
+        except OSError:
+            path.unlink()
+            os.close(lock)
+            raise
+        return lock
 
 
 def _make_locked_folder(parent: Path) -> tuple[Path, int]:

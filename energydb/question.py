@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import duckdb
@@ -10,7 +11,7 @@ from energydb.catalog import Column, closest_name, describe
 from energydb.errors import QueryError, UsageError
 from energydb.views import Parameter, View, read_views
 
-FILTERS = ("task", "model", "gpu")
+FILTERS = ("task", "gpu", "scenario", "model")  # in the order in which one narrows the next
 
 
 def view_of(name: str) -> View | None:
@@ -34,11 +35,11 @@ def sql_of(
     view = view_of(name) if options or any(filters.values()) or not _is_plain(connection, name) else None
     arguments = _arguments(name, view.parameters if view else (), options)
     source = f"{name}({', '.join(arguments)})" if view and view.is_macro else name
-    conditions = [
-        f"{column} = {_literal(_only_match(connection, source, name, column, part))}"
-        for column, part in filters.items()
-        if part is not None
-    ]
+    conditions: list[str] = []
+    for column in FILTERS:
+        if (part := filters.get(column)) is not None:
+            match = _only_match(connection, source, conditions, name, column, part)
+            conditions.append(f"{column} = {_literal(match)}")
     return name, f"from {source}" + (f" where {' and '.join(conditions)}" if conditions else "")
 
 
@@ -55,6 +56,12 @@ def example_of(connection: duckdb.DuckDBPyConnection, view: View) -> str:
         return sql_of(connection, name, options, filters)[1]
     except UsageError:
         return sql_of(connection, name, options, {})[1]
+
+
+def limited_columns(options: Sequence[str]) -> tuple[str, ...]:
+    """Name the columns that a macro's options limit: `--max-p99-itl-ms` limits p99_itl_ms."""
+    names = [option.partition("=")[0] for option in options if option.startswith("--")]
+    return tuple(name.removeprefix("--").partition("-")[2].replace("-", "_") for name in names)
 
 
 def columns_of(connection: duckdb.DuckDBPyConnection, view: View, sql: str) -> list[Column]:
@@ -128,25 +135,40 @@ def _value(name: str, parameter: Parameter, text: str) -> str:
     return str(number) if whole else repr(number)
 
 
-def _only_match(connection: duckdb.DuckDBPyConnection, source: str, name: str, column: str, part: str) -> str:
-    """Return the one value of a column that `part` names: the whole of it, else a part that fits just one."""
+def _only_match(
+    connection: duckdb.DuckDBPyConnection, source: str, conditions: Sequence[str], name: str, column: str, part: str
+) -> str:
+    """Return the one value of a column, among the rows that fit so far, that `part` names.
+
+    The whole of it wins over a part that fits just one. A model may also be named as people write it, or by its
+    Hugging Face id. Where there are no rows at all, `part` stands for itself.
+    """
+    where = " and ".join([*conditions, f"{column} is not null"])
     try:
-        relation = connection.sql(f"from {source}")
-        if column not in relation.columns:
+        if column not in connection.sql(f"from {source}").columns:
             raise UsageError(f"{name}: --{column}: expected a view with a column {column}, got one without")
-        found = connection.execute(f"select distinct {column} from {source} where {column} is not null order by all")
+        found = connection.execute(f"select distinct {column} from {source} where {where} order by all")
         values = [str(value) for (value,) in found.fetchall()]
     except duckdb.Error as error:
         raise QueryError(f"query: {str(error).splitlines()[0]}") from error
-    whole = [value for value in values if value.lower() == part.lower()]
-    fitting = whole or [value for value in values if part.lower() in value.lower()]
+    if not values:
+        return part
+    wanted = part.lower()
+    if column == "model" and not any(wanted in value.lower() for value in values):
+        wanted = re.sub(r"[^a-z0-9]+", "-", wanted.rpartition("/")[2])
+    whole = [value for value in values if value.lower() == wanted]
+    fitting = whole or [value for value in values if wanted in value.lower()]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         fits = ", ".join(fitting)
         raise UsageError(f"{name}: --{column}: expected a name that fits just one, got {part}, which fits {fits}")
-    near = ", ".join(difflib.get_close_matches(part.lower(), values, n=3, cutoff=0.4) or values[:20])
-    raise UsageError(f"{name}: --{column}: expected one of {near or 'none, as there are no rows'}, got {part}")
+    near = values if len(values) <= _FEW else difflib.get_close_matches(wanted, values, n=5, cutoff=0.4)
+    expected = f"one of {', '.join(near)}" if near else f"the name of a {column}"
+    raise UsageError(f"{name}: --{column}: expected {expected}, got {part}")
+
+
+_FEW = 20
 
 
 def _literal(text: str) -> str:

@@ -25,7 +25,8 @@
 -- What would it take to serve a demand?
 -- The lowest-energy run within the limits, in whole replicas. A replica that isn't full counts at its full measured
 -- power, so the totals are an upper bound on what the GPUs of these replicas draw; host and network come on top.
--- A month is 365 / 12 days. Without a scenario the energy is the GPUs' own, and there is no cost.
+-- A month is 365 / 12 days. Without a scenario the energy is the GPUs' own, and there is no cost. In an attached
+-- file a macro reads the default database's tables: `use` the file first.
 
 create or replace macro deployment_plan(
     demand_tokens_per_second,
@@ -55,6 +56,16 @@ with plan as (
         boundary,
         licence,
     from pick(max_median_itl_ms := max_median_itl_ms, max_p99_itl_ms := max_p99_itl_ms)
+    -- In the filter, where they are looked at whichever columns are asked for.
+    where
+        case
+            when demand_tokens_per_second > 0 then true
+            else error('demand_tokens_per_second: expected a number above 0')
+        end
+        and case
+            when under_scenario is null or under_scenario in (select name from scenario) then true
+            else error(concat('under_scenario: expected the name of a scenario, got ', under_scenario))
+        end
 )
 select
     plan.task,
@@ -80,10 +91,7 @@ select
     plan.wh_per_million_output_tokens,
     plan.nearest_row_id,
     plan.nearest_limit,
-    case
-        when under_scenario is null or scenario.name is not null then scenario.name
-        else error(concat('no scenario is named ', under_scenario))
-    end as scenario,
+    scenario.name as scenario,
     scenario.pue,
     plan.source,
     plan.data_version,

@@ -14,10 +14,11 @@
 -- Column: lower_joules_per_output_token: Energy per output token there, J.
 -- Column: upper_joules_per_output_token: Energy per output token there, J.
 --
--- What does a token need at a concurrency that wasn't measured?
+-- What does a token need between two concurrencies?
 -- Along each setup's own curve, between the two measured neighbours: linear in the logarithms of concurrency and
 -- of energy per token, as curves are nearly straight there. Repeats are averaged. At a measured concurrency it
--- is the measured figure; outside the measured range it says so and gives no number.
+-- is the measured figure; outside the measured range it says so and gives no number. In an attached file a macro
+-- reads the default database's tables: `use` the file first.
 
 create or replace macro energy_at(at_concurrency) as table
 with point as (
@@ -37,7 +38,9 @@ with point as (
         any_value(data_version) as data_version,
         any_value(licence) as licence,
     from configuration_detail
-    where is_current and max_num_seqs is not null
+    where is_current
+        and max_num_seqs is not null
+        and case when at_concurrency > 0 then true else error('at_concurrency: expected a number above 0') end
     group by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision, max_num_seqs
 ),
 neighbour as (

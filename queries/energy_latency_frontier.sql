@@ -5,7 +5,7 @@
 -- Topic: Trade-offs
 -- Example: energy_latency_frontier --model scout
 --
--- Which runs does no other run beat on energy and latency?
+-- Which runs does none beat on energy and latency?
 -- Of each task and model, on whatever GPU: to need less energy than such a run is to be slower, and to be quicker
 -- is to need more. Once for the median inter-token latency and once for its 99th percentile. Runs that equal
 -- each other in both are both here.

@@ -5,7 +5,7 @@
 -- Topic: Footprint
 -- Example: footprint --model scout
 --
--- What do a million tokens cost, in energy, money and emissions?
+-- What do a million tokens cost, also in gCO2e?
 -- Each best pick in each scenario (data/scenarios.csv, or load --scenarios): GPU energy times the site's PUE, times
 -- price and emissions per kWh. Every figure is a floor: host, network and idle time are not counted.
 

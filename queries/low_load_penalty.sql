@@ -5,7 +5,7 @@
 -- Topic: Curves
 -- Example: low_load_penalty --model scout
 --
--- What does low load cost, and where does batching stop paying?
+-- What does low load cost; does batching still pay?
 -- Energy per token at each concurrency against the least on the same curve, and what the last step up in
 -- max_num_seqs still saved. A server that is used below its best concurrency needs that much more.
 

@@ -21,7 +21,8 @@
 -- The lowest-energy current run that keeps every limit given, any of them together; the release's own deadline
 -- plays no part. Where none qualifies the row stays: `qualifies` is false, the figures are NULL, and the run
 -- that came nearest (whose worst ratio to a limit is the smallest) is named with the limit that it missed most.
--- A run that lacks a limited value never qualifies. Ties go as in best_pick.
+-- A run that lacks a limited value never qualifies. Ties go as in best_pick. In an attached file a macro reads the
+-- default database's tables: `use` the file first.
 
 create or replace macro pick(
     max_median_itl_ms := null,
@@ -69,7 +70,7 @@ with held as (
         case when min_tokens_per_second is null then 0 else min_tokens_per_second / tokens_per_second end as min_tokens_per_second_ratio,
         case when max_gpu_power_watts_total is null then 0 else gpu_power_watts_total / max_gpu_power_watts_total end as max_gpu_power_watts_total_ratio,
         case when max_num_gpus is null then 0 else num_gpus / max_num_gpus end as max_num_gpus_ratio,
-        case when only_precision is null or precision = only_precision then 0 else cast('infinity' as double) end
+        case when only_precision is null or precision = upper(only_precision) then 0 else cast('infinity' as double) end
             as only_precision_ratio,
         true
         and coalesce(max_median_itl_ms is null or median_itl_ms <= max_median_itl_ms, false)
@@ -79,7 +80,7 @@ with held as (
         and coalesce(min_tokens_per_second is null or tokens_per_second >= min_tokens_per_second, false)
         and coalesce(max_gpu_power_watts_total is null or gpu_power_watts_total <= max_gpu_power_watts_total, false)
         and coalesce(max_num_gpus is null or num_gpus <= max_num_gpus, false)
-        and (only_precision is null or precision = only_precision) as qualifies,
+        and (only_precision is null or precision = upper(only_precision)) as qualifies,
     from configuration_detail
     where is_current
 ),

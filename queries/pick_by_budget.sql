@@ -5,7 +5,7 @@
 -- Topic: Picks
 -- Example: pick_by_budget --gpu H100
 --
--- Which run needs the least energy within a latency budget?
+-- Which run needs least within a latency budget?
 -- A grid to filter by, for tools that see no macros: the median, p90, p95 or p99 inter-token latency within 25,
 -- 50, 100, 250 or 500 ms. Where no run qualifies the row stays, `qualifies` is false and the figures are NULL.
 -- A run that lacks the percentile never qualifies. Ties go as in best_pick; any other limit: the macro pick.

@@ -1,13 +1,14 @@
 -- View: precision_comparison
 -- Grain: one row per task, model in BF16, GPU and other precision
 -- Key: task, model, gpu, boundary, other_precision
--- Reads: best_pick, model_detail
+-- Reads: best_pick, configuration_detail, model_detail
 -- Topic: Trade-offs
 -- Example: precision_comparison --gpu B200
 --
 -- Does a smaller weight format need less energy?
 -- The best pick of a model in BF16 against that of the same model in FP8: the same slug without a final -fp8, and
--- the same number of parameters. The answer isn't always what one expects: num_gpus may differ as well.
+-- the same number of parameters. The answer isn't always what one expects, as num_gpus and max_num_seqs may differ
+-- as well; so the two are also held against each other at the largest concurrency that both were measured at.
 
 create or replace view precision_comparison as
 with described as (
@@ -32,21 +33,47 @@ with described as (
         and model_detail.model = best_pick.model
         and model_detail.boundary = best_pick.boundary
     where model_detail.is_current
+),
+concurrency as (
+    select task, model, gpu, boundary, max_num_seqs, avg(joules_per_output_token) as joules_per_output_token
+    from configuration_detail
+    where is_current and max_num_seqs is not null
+    group by task, model, gpu, boundary, max_num_seqs
+),
+shared as (
+    select
+        one.task,
+        one.gpu,
+        one.boundary,
+        one.model,
+        other.model as other_model,
+        max(one.max_num_seqs) as shared_max_num_seqs,
+        arg_max(other.joules_per_output_token / one.joules_per_output_token, one.max_num_seqs)
+            as energy_ratio_at_shared_max_num_seqs,
+    from concurrency as one
+    join concurrency as other
+        on other.task = one.task
+        and other.gpu = one.gpu
+        and other.boundary = one.boundary
+        and other.max_num_seqs = one.max_num_seqs
+    group by one.task, one.gpu, one.boundary, one.model, other.model
 )
 select
     full_width.task,
     full_width.model,
     full_width.gpu,
-    other.joules_per_output_token / full_width.joules_per_output_token as energy_ratio,
-    full_width.precision,
-    full_width.wh_per_million_output_tokens,
-    full_width.num_gpus,
     other.precision as other_precision,
-    other.wh_per_million_output_tokens as other_wh_per_million_output_tokens,
+    other.joules_per_output_token / full_width.joules_per_output_token as energy_ratio,
+    full_width.num_gpus,
     other.num_gpus as other_num_gpus,
-    other.model as other_model,
     full_width.max_num_seqs,
     other.max_num_seqs as other_max_num_seqs,
+    shared.energy_ratio_at_shared_max_num_seqs,
+    shared.shared_max_num_seqs,
+    full_width.wh_per_million_output_tokens,
+    other.wh_per_million_output_tokens as other_wh_per_million_output_tokens,
+    full_width.precision,
+    other.model as other_model,
     full_width.params_b,
     full_width.source,
     full_width.data_version,
@@ -59,6 +86,12 @@ join described as other
     and other.gpu = full_width.gpu
     and other.boundary = full_width.boundary
     and other.params_b = full_width.params_b
+left join shared
+    on shared.task = full_width.task
+    and shared.gpu = full_width.gpu
+    and shared.boundary = full_width.boundary
+    and shared.model = full_width.model
+    and shared.other_model = other.model
 where full_width.precision = 'BF16' and other.precision <> 'BF16'
 order by full_width.task, full_width.model, full_width.gpu, full_width.boundary, other.precision, other.model;
 
@@ -69,3 +102,5 @@ comment on column precision_comparison.other_wh_per_million_output_tokens is 'En
 comment on column precision_comparison.other_num_gpus is 'GPUs of the pick in the other precision.';
 comment on column precision_comparison.other_model is 'Short name (slug) of the model in the other precision.';
 comment on column precision_comparison.other_max_num_seqs is 'Concurrency limit of the pick in the other precision, sequences.';
+comment on column precision_comparison.energy_ratio_at_shared_max_num_seqs is 'The same ratio at shared_max_num_seqs, averaged over setups and repeats: at equal concurrency, derived.';
+comment on column precision_comparison.shared_max_num_seqs is 'Largest concurrency limit that both were measured at, sequences; NULL where there is none.';

@@ -5,7 +5,7 @@
 -- Topic: Footprint
 -- Example: request_energy --model scout
 --
--- What does one request cost, in energy, money and emissions?
+-- What does one request cost, also in gCO2e?
 -- The same as footprint per request of the run's average output length. It is derived, J per token times tokens:
 -- a request of another length needs another amount. Every figure is a floor.
 

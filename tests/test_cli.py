@@ -121,6 +121,9 @@ def test_every_format_gives_the_same_figures(energydb, seed_database, tmp_path):
     assert ask("--output", "out.md").returncode == 0
     assert (tmp_path / "out.md").read_text() == ask("--format", "markdown").stdout
     assert ask("--output", "out.txt").returncode == 0
+    unknown = ask("--output", "out.xlsx")
+    assert unknown.returncode == 2
+    assert unknown.stderr.startswith("energydb: out.xlsx: expected a name that ends in .txt, .csv, .json, .md, ")
     assert (tmp_path / "out.txt").read_text() == ask().stdout
     assert ask("--format", "parquet").returncode == 2
 
@@ -280,6 +283,7 @@ def test_views_lists_the_questions(energydb):
     lines = energydb("views").stdout.splitlines()
 
     assert lines[0] == "Picks"
+    assert max(map(len, lines)) <= 80
     assert "  best_pick                   Which run needs the least energy in time?" in lines
     assert "  pick                        Which run needs the least energy within my limits?" in lines
 

@@ -37,6 +37,7 @@ LIMITS = [
     ("max_gpu_power_watts_total := 400", {"gpu_power_watts_total": 401}, {"gpu_power_watts_total": 400}),
     ("max_num_gpus := 2", {"num_gpus": 3}, {"num_gpus": 2}),
     ("only_precision := 'BF16'", {"precision": "FP8"}, {"precision": "BF16"}),
+    ("only_precision := 'bf16'", {"precision": "FP8"}, {"precision": "BF16"}),
 ]
 
 

@@ -43,8 +43,18 @@ def test_a_part_of_a_name_suffices(asked):
     """Where it fits just one; the whole name wins over longer ones."""
     assert sql(asked, "best_pick", model="scout") == "from best_pick where model = 'llama-4-scout-17b-16e-instruct'"
     assert sql(asked, "best_pick", model="MIX", gpu="h1", task="arena") == (
-        "from best_pick where model = 'mix-8b' and gpu = 'H100' and task = 'lm-arena-chat'"
+        "from best_pick where task = 'lm-arena-chat' and gpu = 'H100' and model = 'mix-8b'"
     )
+    # Of the three models only one has runs of this task.
+    assert sql(asked, "best_pick", task="gpqa", model="l").endswith("model = 'small-1b'")
+
+
+def test_a_model_may_be_named_as_people_write_it(asked):
+    """By its name or its Hugging Face id; and where there are no rows, a name stands for itself."""
+    expected = "from best_pick where model = 'llama-4-scout-17b-16e-instruct'"
+    assert sql(asked, "best_pick", model="Llama 4 Scout 17B 16E Instruct") == expected
+    assert sql(asked, "best_pick", model="meta-llama/Llama-4-Scout-17B-16E-Instruct") == expected
+    assert sql(asked, "data_quality", model="scout") == "from data_quality where model = 'scout'"
 
 
 @pytest.mark.parametrize(
@@ -61,10 +71,10 @@ def test_a_part_of_a_name_suffices(asked):
         ("best_pick", ["--nope", "3"], {}, "best_pick: no such option: --nope"),
         ("gpu", ["--xyz", "3"], {}, "gpu: no such option: --xyz; it takes no parameters"),
         ("best_pick", [], {"model": "llama"}, "got llama, which fits llama-3-1-70b-instruct, llama-4-scout-17b"),
-        ("best_pick", [], {"model": "smal-1b"}, "expected one of small-1b, .*got smal-1b"),
+        ("best_pick", [], {"model": "smal-1b"}, "expected one of llama-3-1.*small-1b, got smal-1b"),
+        ("best_pick", [], {"task": "gpqa", "model": "scout"}, "--model: expected one of small-1b, got scout"),
         ("best_pick", [], {"gpu": "X1"}, "--gpu: expected one of B200, H100, got X1"),
         ("contents", [], {"model": "x"}, "contents: --model: expected a view with a column model"),
-        ("data_quality", [], {"gpu": "H100"}, "expected one of none, as there are no rows"),
     ],
 )
 def test_a_wrong_option_is_said(asked, name, options, filters, said):
@@ -76,6 +86,17 @@ def test_a_wrong_option_is_said(asked, name, options, filters, said):
 def test_an_unknown_name_is_said(asked):
     with pytest.raises(QueryError, match="did you mean pick"):
         sql(asked, "pik")
+
+
+def test_limited_columns_are_seen_in_a_narrow_terminal(everything_database, tmp_path):
+    """What was limited, and what a run missed that doesn't qualify."""
+    command = f"energydb query pick --max-p99-itl-ms 24 --task lm-arena --database {everything_database}"
+    shown = run(command, tmp_path, Path(sys.executable))
+
+    header = "".join(line for line in shown.splitlines()[:6])
+    assert "qualifies" in header
+    assert "p99_" in header
+    assert "max_p99_itl_ms" in shown
 
 
 def test_the_command_asks_by_name(energydb, everything_database):

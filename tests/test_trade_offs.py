@@ -105,6 +105,19 @@ def test_precisions_of_one_model(database):
     assert rows == [("big", "big-fp8", 1.2, "FP8", 4)]
 
 
+def test_precisions_at_equal_concurrency(database):
+    """The best of BF16 is at 64, where FP8 wasn't measured; at 8, which both share, FP8 needs three quarters."""
+    model = add_model(database, 1, slug="big")
+    add_run(database, model_key=model, max_num_seqs=64, joules_per_output_token=1.0)
+    add_run(database, model_key=model, max_num_seqs=8, joules_per_output_token=4.0)
+    fp8 = add_model(database, 2, slug="big-fp8")
+    add_run(database, model_key=fp8, precision="FP8", max_num_seqs=8, joules_per_output_token=3.0)
+
+    (row,) = answer(database, "from precision_comparison")
+    assert (row["energy_ratio"], row["max_num_seqs"], row["other_max_num_seqs"]) == (3.0, 64, 8)
+    assert (row["energy_ratio_at_shared_max_num_seqs"], row["shared_max_num_seqs"]) == (0.75, 8)
+
+
 def test_energy_per_active_parameter(database):
     """277.78 Wh over 2 billion active of 8."""
     model = add_model(database, 1, params_b=8.0, active_params_b=2.0, architecture="MoE")
@@ -270,8 +283,17 @@ def test_a_plan_keeps_its_limits(places):
 
 def test_an_unknown_scenario_is_an_error(places):
     """Its figures would look like those of no scenario."""
-    with pytest.raises(duckdb.InvalidInputException, match="no scenario is named nowhere"):
-        places.execute("from deployment_plan(1000, under_scenario := 'nowhere')").fetchall()
+    for columns in ("*", "count(*)", "model"):
+        with pytest.raises(duckdb.InvalidInputException, match="expected the name of a scenario, got nowhere"):
+            places.execute(f"select {columns} from deployment_plan(1000, under_scenario := 'nowhere')").fetchall()
+
+
+@pytest.mark.parametrize("nothing", ["0", "-10", "null"])
+def test_a_demand_or_concurrency_that_is_none_is_an_error(places, nothing):
+    """Its plan would look like one."""
+    for macro in ("deployment_plan", "energy_at"):
+        with pytest.raises(duckdb.InvalidInputException, match="expected a number above 0"):
+            places.execute(f"select count(*) from {macro}({nothing})").fetchall()
 
 
 def test_only_current_runs_count(database):

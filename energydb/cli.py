@@ -6,7 +6,6 @@ import shlex
 import shutil
 import signal
 import sys
-import textwrap
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from energydb.catalog import Answer
     from energydb.load import Report
-    from energydb.views import View
 
 T = TypeVar("T")
 
@@ -223,24 +221,26 @@ def views(
       energydb views best_pick
       energydb views configuration
     """
+    from energydb.pages import filled, list_of_questions, page
     from energydb.views import read_views
 
     if name is None:
-        _put(_list_of_questions(read_views()))
+        _put(list_of_questions(read_views()))
         _say("A page each: energydb views NAME. An answer: energydb query NAME. Tables have both too.")
         return
     from energydb.catalog import closest_name, comment, describe, reading
     from energydb.question import view_of
     from energydb.render import printable
 
+    width = _terminal_width(sys.stdout)
     with reading(database) as connection:
         name = closest_name(connection, name)
         if view := view_of(name):
-            _put(_page(connection, view))
+            _put(page(connection, view, width))
             return
-        page = [f"table {name}: {comment(connection, name)}", ""]
-        page += [f"{column.name} ({column.type}): {column.comment}" for column in describe(connection, name)]
-        _put(f"{_filled(printable(line), hanging=True)}\n" for line in page)
+        lines = [f"table {name}: {comment(connection, name)}", ""]
+        lines += [f"{column.name} ({column.type}): {column.comment}" for column in describe(connection, name)]
+        _put(f"{filled(printable(line), width, hanging=True)}\n" for line in lines)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -491,7 +491,12 @@ def _lines(answer: "Answer", format: Format, width: int | None, limited: Sequenc
     from energydb.render import bibtex_entries, csv_lines, json_lines, markdown_lines
 
     if format is Format.table:
-        yield from _table(answer, width, limited)
+        from energydb.pages import shown_answer
+
+        shown = shown_answer(answer, width, limited)
+        yield shown.table
+        for words in shown.words:
+            _say(words)
         return
     if format is Format.bibtex:
         missing = [column for column in _CITED if column not in answer.columns]
@@ -505,99 +510,6 @@ def _lines(answer: "Answer", format: Format, width: int | None, limited: Sequenc
 
 
 _CITED = ("source", "publisher", "source_url", "cite", "cite_url", "compiled", "data_version", "licence")
-
-
-def _table(answer: "Answer", width: int | None, limited: Sequence[str]) -> Iterator[str]:
-    """Yield the drawn table, and say on stderr what isn't in it; in a terminal, what its figures rest on.
-
-    In a terminal those columns come early that were limited, and where a run doesn't qualify what it missed.
-    """
-    from energydb.render import draw_table
-
-    rows = list(answer.rows())
-    columns = list(answer.columns)
-    if width is not None and limited:
-        early = [column for column in ("qualifies", *limited) if column in columns]
-        if any(not row[columns.index("qualifies")] for row in rows if "qualifies" in columns):
-            early += ["nearest_limit", "nearest_ratio"]
-        places = sorted(range(len(columns)), key=lambda place: _rank(columns[place], early))
-        columns, rows = [columns[place] for place in places], [tuple(row[place] for place in places) for row in rows]
-    drawing = draw_table(columns, rows, width, may_leave_out=answer.name is not None)
-    yield drawing.text
-    if not rows:
-        _say("no rows")
-    if drawing.in_every_row:
-        same = "; ".join(f"{name} {said}" for name, said in drawing.in_every_row.items())
-        _say(_filled(f"in every row: {same}", hanging=True))
-    if drawing.left_out:
-        _say(_filled(f"left out for width: {', '.join(drawing.left_out)}", hanging=True))
-        _say(_filled(f"All: a wider terminal, or --format csv. What they are: energydb views {answer.name}"))
-    if width is not None:
-        _say(_filled(_basis(answer, rows), hanging=True))
-
-
-def _rank(column: str, early: Sequence[str]) -> int:
-    """Order identity first, then the energy, then what is asked about, then the rest as it stands."""
-    identity = ("task", "model", "gpu", "wh_per_million_output_tokens", *early)
-    return identity.index(column) if column in identity else len(identity)
-
-
-def _basis(answer: "Answer", rows: Sequence[Sequence[Any]]) -> str:
-    """Say what figures rest on, on one line: boundary, source and data version, of the rows or of the whole file."""
-    parts = ("boundary", "source", "data_version")
-    if rows and all(part in answer.columns for part in parts):
-        places = [answer.columns.index(part) for part in parts]
-        found = {tuple(str(row[place]) for place in places) for row in rows}
-    else:
-        contents = answer.connection.execute("select distinct boundary, source, data_version from contents")
-        found = {tuple(map(str, row)) for row in contents.fetchall()}
-    boundaries, sources, versions = (sorted({row[place] for row in found}) for place in range(3))
-    floor = " (GPUs alone: a floor)" if boundaries == ["gpu_only"] else ""
-    return f"boundary {', '.join(boundaries)}{floor} | {', '.join(sources)} | data {', '.join(versions)}"
-
-
-def _list_of_questions(views: Sequence["View"]) -> Iterator[str]:
-    """Yield the questions that can be asked, by topic."""
-    from energydb.views import TOPICS
-
-    width = max(len(view.name) for view in views)
-    for topic in TOPICS:
-        yield f"{topic}\n"
-        for view in sorted((view for view in views if view.topic == topic), key=lambda view: view.name):
-            yield f"  {view.name:<{width}}  {view.title}\n"
-
-
-def _page(connection: "DuckDBPyConnection", view: "View") -> Iterator[str]:
-    """Yield the page of a view or macro: question, key, parameters, columns, and an example with its answer."""
-    from energydb.catalog import ask
-    from energydb.question import columns_of, example_of
-    from energydb.render import draw_table, printable
-
-    def filled(text: str) -> str:
-        return f"{_filled(printable(text), hanging=True)}\n"
-
-    yield f"{_filled(f'{view.name}: {view.description}')}\n\n"
-    yield filled(f"one row: {view.grain.removeprefix('one row per ')}")
-    yield filled(f"key: {', '.join(view.key)}")
-    yield filled(f"reads: {', '.join(view.reads)}")
-    if view.parameters:
-        yield "\nparameters:\n"
-        for parameter in view.parameters:
-            needed = "required" if parameter.is_required else "no limit by default"
-            yield filled(f"{parameter.option} ({parameter.type}, {needed}): {parameter.description}")
-    yield "\ncolumns:\n"
-    sql = example_of(connection, view)
-    for column in columns_of(connection, view, sql):
-        yield filled(f"{column.name} ({column.type}): {column.comment}")
-    yield f"\nexample: energydb query {shlex.join(view.example)}\n"
-    answer = ask(connection, f"{sql} limit 5", view.name)
-    yield draw_table(answer.columns, list(answer.rows()), _terminal_width(sys.stdout) or 100, may_leave_out=True).text
-
-
-def _filled(text: str, *, hanging: bool = False) -> str:
-    """Break lines at blanks, in the terminal's width."""
-    width = _terminal_width(sys.stdout) or 100
-    return textwrap.fill(text, width, subsequent_indent="    " if hanging else "", break_long_words=False)
 
 
 @contextlib.contextmanager

@@ -198,7 +198,9 @@ def energydb(tmp_path: Path) -> EnergydbCommand:
     """Run the command as a process of its own, in an empty folder."""
 
     def run_command(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("ENERGYDB_")}
+        hidden = ("UV", "COLUMNS")  # set by `uv run`, and by some shells
+        inherited = {name: value for name, value in os.environ.items() if name not in hidden}
+        inherited = {name: value for name, value in inherited.items() if not name.startswith("ENERGYDB_")}
         return subprocess.run(
             [Path(sys.executable).with_name("energydb"), *arguments],
             cwd=tmp_path,

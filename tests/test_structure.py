@@ -16,6 +16,7 @@ FLOORS = [
     {"fetch", "normalise"},
     {"catalog", "database"},
     {"check", "export", "load", "question", "render"},
+    {"pages"},
     {"cli"},
 ]
 FLOOR = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}

@@ -1,0 +1,111 @@
+"""What a person reads in a terminal: the list of questions, the page of a view, an answer and what it rests on."""
+
+import shlex
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import duckdb
+
+from energydb.catalog import Answer, ask
+from energydb.question import columns_of, example_of
+from energydb.render import draw_table, printable
+from energydb.views import TOPICS, View
+
+_WIDTH_OF_A_PIPE = 100
+
+
+class Shown(NamedTuple):
+    """An answer as a table, and the words that go with it, a line or more each."""
+
+    table: str
+    words: tuple[str, ...]
+
+
+def filled(text: str, width: int | None, *, hanging: bool = False) -> str:
+    """Break a text at its blanks, so that it fits the width."""
+    indent = "    " if hanging else ""
+    return textwrap.fill(text, width or _WIDTH_OF_A_PIPE, subsequent_indent=indent, break_long_words=False)
+
+
+def list_of_questions(views: Sequence[View]) -> Iterator[str]:
+    """Yield the questions that can be asked, by topic, a line each."""
+    width = max(len(view.name) for view in views)
+    for topic in TOPICS:
+        yield f"{topic}\n"
+        for view in sorted((view for view in views if view.topic == topic), key=lambda view: view.name):
+            yield f"  {view.name:<{width}}  {view.title}\n"
+
+
+def page(connection: duckdb.DuckDBPyConnection, view: View, width: int | None) -> Iterator[str]:
+    """Yield the page of a view or macro: question, key, parameters, columns, and an example with its answer."""
+
+    def line(text: str) -> str:
+        return f"{filled(printable(text), width, hanging=True)}\n"
+
+    yield f"{filled(f'{view.name}: {view.description}', width)}\n\n"
+    yield line(f"one row: {view.grain.removeprefix('one row per ')}")
+    yield line(f"key: {', '.join(view.key)}")
+    yield line(f"reads: {', '.join(view.reads)}")
+    if view.parameters:
+        yield "\nparameters:\n"
+        for parameter in view.parameters:
+            needed = "required" if parameter.is_required else "no limit by default"
+            yield line(f"{parameter.option} ({parameter.type}, {needed}): {parameter.description}")
+    yield "\ncolumns:\n"
+    sql = example_of(connection, view)
+    for column in columns_of(connection, view, sql):
+        yield line(f"{column.name} ({column.type}): {column.comment}")
+    yield f"\nexample: energydb query {shlex.join(view.example)}\n"
+    answer = ask(connection, f"{sql} limit 5", view.name)
+    yield draw_table(answer.columns, list(answer.rows()), width or _WIDTH_OF_A_PIPE, may_leave_out=True).text
+
+
+def shown_answer(answer: Answer, width: int | None, limited: Sequence[str]) -> Shown:
+    """Draw an answer, and say what isn't in the table; in a terminal (with a width) also what figures rest on.
+
+    In a terminal the columns in `limited` come early, and where a run doesn't qualify what it missed.
+    """
+    columns, rows = list(answer.columns), list(answer.rows())
+    words = []
+    if width is not None and limited:
+        columns, rows = _with_limited_early(columns, rows, limited)
+    drawing = draw_table(columns, rows, width, may_leave_out=answer.name is not None)
+    if not rows:
+        words.append("no rows")
+    if drawing.in_every_row:
+        same = "; ".join(f"{name} {said}" for name, said in drawing.in_every_row.items())
+        words.append(filled(f"in every row: {same}", width, hanging=True))
+    if drawing.left_out:
+        words.append(filled(f"left out for width: {', '.join(drawing.left_out)}", width, hanging=True))
+        remedy = f"All: a wider terminal, or --format csv. What they are: energydb views {answer.name}"
+        words.append(filled(remedy, width))
+    if width is not None:
+        words.append(filled(_basis(answer.connection, columns, rows), width, hanging=True))
+    return Shown(drawing.text, tuple(words))
+
+
+def _with_limited_early(
+    columns: list[str], rows: list[tuple[Any, ...]], limited: Sequence[str]
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Put identity first, then the energy, then what was asked about, then the rest as it stands."""
+    order = ["task", "model", "gpu", "wh_per_million_output_tokens", "qualifies", *limited]
+    if "qualifies" in columns and not all(row[columns.index("qualifies")] for row in rows):
+        order += ["nearest_limit", "nearest_ratio"]
+    rank = {column: place for place, column in enumerate(order)}
+    places = sorted(range(len(columns)), key=lambda place: rank.get(columns[place], len(order)))
+    return [columns[place] for place in places], [tuple(row[place] for place in places) for row in rows]
+
+
+def _basis(connection: duckdb.DuckDBPyConnection, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Say what figures rest on, on one line: boundary, source and data version, of the rows or of the whole file."""
+    parts = ("boundary", "source", "data_version")
+    if rows and all(part in columns for part in parts):
+        places = [columns.index(part) for part in parts]
+        found = {tuple(str(row[place]) for place in places) for row in rows}
+    else:
+        contents = connection.execute("select distinct boundary, source, data_version from contents")
+        found = {tuple(map(str, row)) for row in contents.fetchall()}
+    boundaries, sources, versions = (sorted({row[place] for row in found}) for place in range(3))
+    floor = " (GPUs alone: a floor)" if boundaries == ["gpu_only"] else ""
+    return f"boundary {', '.join(boundaries)}{floor} | {', '.join(sources)} | data {', '.join(versions)}"

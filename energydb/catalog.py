@@ -12,6 +12,7 @@ import duckdb
 
 from energydb.errors import DataError, LockedError, QueryError, UsageError
 from energydb.files import OFFLINE, is_duckdb, real_file
+from energydb.paths import known_revisions
 
 # What SQL from outside may not do: read or write any file, attach, install, load, set, or reach into Python.
 _CONFIG = {**OFFLINE, "python_enable_replacements": False}
@@ -95,9 +96,20 @@ def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             raise DataError(f"{path}: expected an energydb file, got: {_on_one_line(error)}") from error
         with connection:
             connection.execute(_SANDBOX)
-            if "contents" not in names(connection):
+            if not {"alembic_version", "build"} <= set(names(connection)):
                 raise DataError(f"{path}: expected an energydb file, got another DuckDB database")
+            _refuse_unless_newest(connection, path)
             yield connection
+
+
+def _refuse_unless_newest(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    found = connection.execute("select version_num from alembic_version").fetchall()
+    revision = found[0][0] if found else "none"
+    known = known_revisions()
+    if revision not in known:
+        raise DataError(f"{path}: made by a newer energydb: expected a schema up to {known[-1]}, got {revision}")
+    if revision != known[-1]:
+        raise DataError(f"{path}: made by an older energydb (schema {revision}): energydb upgrade {path}")
 
 
 def names(connection: duckdb.DuckDBPyConnection) -> list[str]:

@@ -209,6 +209,26 @@ def check(
 
 
 @app.command()
+def upgrade(
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", readable=False, help="The database file.")
+    ] = DEFAULT_DATABASE,
+) -> None:
+    """Bring a database file of an older energydb to the newest schema.
+
+    Its rows are kept, and it is replaced whole or stays as it was. (`energydb load` builds it anew instead.)
+
+    \b
+    Example:
+      energydb upgrade energy.duckdb
+    """
+    from energydb.database import upgrade as upgrade_file
+
+    before, after = upgrade_file(path)
+    _say(f"{path}: schema {after}" + ("" if before == after else f", from {before}"))
+
+
+@app.command()
 def views(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="A view or table: show its page.")] = None,
     database: Database = DEFAULT_DATABASE,

@@ -1,6 +1,7 @@
 """The database file as a whole: opened for writing, migrated, and published in one step or not at all."""
 
 import contextlib
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +15,9 @@ from sqlalchemy import URL, Connection, Engine, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
 from energydb import views
-from energydb.errors import DataError, LockedError, MachineError
+from energydb.errors import DataError, LockedError, MachineError, UsageError
 from energydb.files import OFFLINE, is_duckdb, only_one, put_in_place, real_file, working_folder
-from energydb.paths import ALEMBIC_INI
+from energydb.paths import ALEMBIC_INI, known_revisions
 from energydb.tables import Base
 
 # DuckDB 2.0's own format opens in no 1.x client; v1.4.0 does, and refuses another file's stale WAL.
@@ -137,6 +138,29 @@ def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
         put_in_place(built, real)
 
 
+def upgrade(target: Path) -> tuple[str, str]:
+    """Bring an energydb file to the newest schema, whole or not at all; return the revisions before and after.
+
+    Rows are kept, and tables that someone added. The file is copied, migrated and put in place.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: it isn't an energydb file, or a newer one.
+        MachineError: it is held open for writing, or can't be written.
+    """
+    real = real_file(target)
+    if not is_duckdb(real):
+        raise UsageError(f"{target}: expected an energydb file, got {'another file' if real.exists() else 'none'}")
+    with replacing(target, force=True) as built:
+        shutil.copyfile(real, built)
+        with writing(built) as connection:
+            before = MigrationContext.configure(connection).get_current_revision()
+            if before not in known_revisions():
+                raise DataError(f"{target}: expected an energydb file of schema {known_revisions()[-1]} or older")
+            migrate(connection)
+        return before, newest_revision()
+
+
 def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
     """Raise unless `real` is absent, empty, or an energydb file that nobody holds open for writing."""
     if not real.exists() or real.stat().st_size == 0:
@@ -152,6 +176,8 @@ def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
                 "select table_name from duckdb_tables() union all"
                 " select view_name from duckdb_views() where not internal"
             ).fetchall()
+            ours = ("alembic_version",) in found
+            revisions = connection.execute("select version_num from alembic_version").fetchall() if ours else []
     except duckdb.Error as error:
         if "Could not set lock" in str(error):
             raise LockedError(target, str(error)) from error
@@ -164,6 +190,8 @@ def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
         return
     if not {"alembic_version", "build", "configuration"} <= names:
         raise DataError(f"{target}: a DuckDB file, but not energydb's, {remedy}")
+    if revisions and revisions[0][0] not in known_revisions():
+        raise DataError(f"{target}: made by a newer energydb (schema {revisions[0][0]}), {remedy}")
     if names - own:
         others = ", ".join(sorted(names - own))
         raise DataError(f"{target}: holds tables or views that energydb didn't make ({others}), {remedy}")

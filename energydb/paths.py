@@ -12,4 +12,11 @@ DATA = ROOT / "data"
 SCENARIOS = DATA / "scenarios.csv"
 QUERIES = ROOT / "queries"
 
+MIGRATIONS = ROOT / "migrations" / "versions"
+
 DEFAULT_DATABASE = Path("energy.duckdb")
+
+
+def known_revisions() -> tuple[str, ...]:
+    """Return the revisions of the schema that this energydb knows, oldest first: migrations are named by them."""
+    return tuple(sorted(path.name.partition("_")[0] for path in MIGRATIONS.glob("[0-9]*.py")))

@@ -19,6 +19,7 @@ from rich.text import Text
 _GAP = 2  # blanks between two columns
 _FEWEST_COLUMNS = 4  # identity and one figure: with less, rows are better shown upright
 _SIGNIFICANT_DIGITS = 7
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet begins to compute at
 _SHORT = 40  # what says the same in every row is named beside the table, unless it is prose
 
 
@@ -83,11 +84,14 @@ def _aligned(
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """Yield CSV with a header line; NULL is an empty field."""
+    """Yield CSV with a header line; NULL is an empty field.
+
+    Text that a spreadsheet would take for a formula is led by an apostrophe, which it shows as text.
+    """
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     for row in chain([columns], rows):
-        writer.writerow(["true" if value is True else "false" if value is False else value for value in row])
+        writer.writerow(map(_csv, row))
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
@@ -210,6 +214,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     return str(value)
+
+
+def _csv(value: object) -> object:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and value.startswith(_FORMULAS):
+        return f"'{value}"
+    return value
 
 
 def _markdown(value: object) -> str:

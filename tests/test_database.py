@@ -9,8 +9,11 @@ import alembic.command
 import alembic.config
 import duckdb
 import pytest
+from sqlalchemy.exc import DBAPIError
 
-from energydb.database import newest_revision, open_engine
+from energydb.catalog import reading
+from energydb.database import newest_revision, open_engine, upgrade
+from energydb.errors import DataError
 from energydb.load import load
 from energydb.paths import ALEMBIC_INI, ROOT
 from energydb.tables import Base
@@ -131,3 +134,56 @@ def test_the_newest_revision_is_the_last_file():
     last = sorted((ROOT / "migrations" / "versions").glob("*.py"))[-1]
 
     assert last.name.startswith(f"{newest_revision()}_")
+
+
+def test_upgrade_keeps_rows_and_tables_that_someone_added(tmp_path):
+    """From any revision that is known: the file is copied, migrated and put in place."""
+    path = tmp_path / "energy.duckdb"
+    load([], path, strict=True)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table mine as select 1 as one")
+        before = connection.execute("from configuration order by all").fetchall()
+    alembic_by_hand("downgrade", "0003", database=path)
+    with pytest.raises(DataError, match=r"older energydb \(schema 0003\): energydb upgrade"), reading(path):
+        pass
+
+    assert upgrade(path) == ("0003", newest_revision())
+    assert upgrade(path) == (newest_revision(), newest_revision())
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute("from configuration order by all").fetchall() == before
+        assert connection.execute("from mine").fetchall() == [(1,)]
+        assert connection.execute("select count(*) from best_pick").fetchone() == (3,)
+        assert connection.execute("from scenario").fetchall() == []
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path):
+    """Here a table is in its way; nothing of the half-way stays."""
+    path = tmp_path / "energy.duckdb"
+    load([], path, strict=True)
+    alembic_by_hand("downgrade", "0003", database=path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table scenario as select 1 as one")
+    before = path.read_bytes()
+
+    with pytest.raises(DBAPIError, match="already exists"):
+        upgrade(path)
+
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["energy.duckdb"]
+
+
+def test_a_newer_schema_is_neither_read_nor_replaced(tmp_path):
+    """What it would lose isn't known here."""
+    path = tmp_path / "energy.duckdb"
+    load([], path, strict=True)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("update alembic_version set version_num = '9999'")
+    before = path.read_bytes()
+
+    with pytest.raises(DataError, match="made by a newer energydb"), reading(path):
+        pass
+    with pytest.raises(DataError, match=r"made by a newer energydb \(schema 9999\), so it isn't replaced"):
+        load([], path, strict=True)
+    with pytest.raises(DataError, match="expected an energydb file of schema"):
+        upgrade(path)
+    assert path.read_bytes() == before

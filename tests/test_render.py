@@ -151,3 +151,11 @@ def test_markdown_keeps_its_columns():
 
 def test_printable_leaves_text_alone():
     assert printable("PixArt-Σ, naïve 模型") == "PixArt-Σ, naïve 模型"
+
+
+def test_csv_starts_no_formula():
+    """A document's text must not run in a spreadsheet; numbers below zero are numbers."""
+    texts = ["=cmd()", "+1", "-1", "@x", "\tx", "plain", -1.5]
+    (_, line) = csv_lines("abcdefg", [texts])
+
+    assert next(csv.reader([line])) == ["'=cmd()", "'+1", "'-1", "'@x", "'\tx", "plain", "-1.5"]

@@ -1,0 +1,125 @@
+"""Input of every sort to the readers: whatever it is, the project's own error or a reading, and nothing else."""
+
+import json
+import os
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from energydb.document import read_document
+from energydb.errors import DocumentErrors
+from energydb.leaderboard import read_leaderboard
+from tests.documents import SCOUT, document, run, write
+from tests.leaderboards import small_tasks, write_leaderboard
+
+EXAMPLES = int(os.environ.get("ENERGYDB_EXAMPLES", "150"))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+SMALL = json.dumps(document(run(), run(max_num_seqs=16)), indent=1).encode()
+
+
+def faults(reader, path) -> tuple[str, ...]:
+    """Return what a reader says against its input; nothing where it reads it."""
+    try:
+        reader(path)
+    except DocumentErrors as error:
+        return error.lines
+    return ()
+
+
+def read(path, data: bytes) -> None:
+    """Read; any exception other than the project's own is a failure, and so is a fault without its file."""
+    path.write_bytes(data)
+    assert all(line.startswith(f"{path}: ") and len(line) < 800 for line in faults(read_document, path))
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(data=st.data())
+def test_bytes_changed_anywhere(data, tmp_path_factory):
+    """Flipped, cut out, doubled or put in, a few at a time."""
+    path = tmp_path_factory.getbasetemp() / "fuzz.json"
+    made = bytearray(SMALL)
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(made) - 1))
+        length = data.draw(st.integers(0, 20))
+        new = data.draw(
+            st.binary(max_size=6) | st.sampled_from([b'"', b"{", b"]", b"\\u0000", b"1e999", b"\xff", b"NaN"])
+        )
+        made[place : place + length] = new
+    read(path, bytes(made))
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(value=JSON, place=st.integers(0, 59))
+def test_any_value_in_any_place(value, place, tmp_path_factory):
+    """Whatever JSON can hold, where a document holds something else."""
+    made = document(run())
+    holders = [(made, key) for key in made]
+    holders += [(made["source"], key) for key in made["source"]]
+    holders += [(made["configurations"][0], key) for key in made["configurations"][0]]
+    holder, key = holders[place % len(holders)]
+    holder[key] = value
+    read(tmp_path_factory.getbasetemp() / "fuzz.json", json.dumps(made).encode("utf-8", "surrogatepass"))
+
+
+def test_a_leaderboard_changed_anywhere(tmp_path):
+    """Every file of the folder, at places over the whole of it."""
+    chance = random.Random(1)
+    folder = write_leaderboard(tmp_path / "data", small_tasks())
+    for path in sorted(folder.rglob("*.json")):
+        good = path.read_bytes()
+        for _ in range(12):
+            made = bytearray(good)
+            place = chance.randrange(len(made))
+            made[place : place + chance.randrange(9)] = chance.choice(
+                [b"", b"0", b'"', b"null", b"{}", b"\xff", b"-1e400"]
+            )
+            path.write_bytes(made)
+            assert "" not in faults(read_leaderboard, folder)
+        path.write_bytes(good)
+    read_leaderboard(folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"version":' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"a":' * 50_000 + "1" + "}" * 50_000,
+        json.dumps(document()).replace("1.0", "1" * 5000, 1),
+        json.dumps(document()).replace("1.0", "1" * 30, 1),
+        json.dumps(document()).replace('"BF16"', '"\\ud800"', 1),
+        "{" + ",".join(f'"k{number}": {number}' for number in range(1_000_000)) + "}",
+        json.dumps(document(caveat="x" * 20_000_000)),
+        SCOUT.read_text() * 2,
+    ],
+    ids=[
+        "open lists",
+        "deep list",
+        "deep objects",
+        "5000 digits",
+        "30 digits",
+        "half a pair",
+        "10⁶ keys",
+        "20 MB",
+        "two",
+    ],
+)
+def test_extremes(tmp_path, text):
+    """Depth, length and number have ends; each is a fault, or plainly a number."""
+    path = tmp_path / "extreme.json"
+    path.write_text(text)
+    assert all(len(line) < 800 for line in faults(read_document, path))
+
+
+def test_a_file_that_goes_while_it_is_read(tmp_path):
+    path = write(tmp_path / "gone.json", document())
+    path.unlink()
+
+    with pytest.raises(DocumentErrors, match="expected a file, got none"):
+        read_document(path)

@@ -17,6 +17,9 @@ from energydb.paths import DATA
 from tests.documents import run
 from tests.leaderboards import small_tasks, write_leaderboard
 
+# Without bytecode on disk each process that a test starts takes two to three times as long to do so.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @pytest.fixture(scope="session")
 def seed_database(tmp_path_factory: pytest.TempPathFactory) -> Path:

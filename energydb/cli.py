@@ -263,12 +263,16 @@ def views(
         _put(f"{filled(printable(line), width, hanging=True)}\n" for line in lines)
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(
+    add_help_option=False,  # its own one knows a macro's parameters
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)
 def query(
     context: typer.Context,
     question: Annotated[
-        str, typer.Argument(metavar="NAME|SQL", help="A view, macro or table by name, or one SELECT statement.")
-    ],
+        str | None,
+        typer.Argument(metavar="NAME|SQL", help="A view, macro or table by name, or one SELECT statement."),
+    ] = None,
     database: Database = DEFAULT_DATABASE,
     task: Annotated[str | None, typer.Option("--task", help="Only this task; part of a name will do.")] = None,
     model: Annotated[str | None, typer.Option("--model", help="Only this model; part of a name will do.")] = None,
@@ -286,20 +290,30 @@ def query(
         Path | None, typer.Option("--output", metavar="FILE", help="Write to a file; parquet needs one.")
     ] = None,
     sql: Annotated[bool, typer.Option("--sql", help="Print the SQL, to paste elsewhere, and don't ask.")] = False,
+    help_wanted: Annotated[
+        bool, typer.Option("--help", "-h", help="Show this message, with a macro's parameters after its name.")
+    ] = False,
 ) -> None:
     """Ask the database, read-only: by name or in SQL.
 
-    A macro's parameters are options too, `energydb views NAME` lists them. SQL can read this database and
-    nothing else: no other file, no extension, no setting.
+    A macro's parameters are options too: `energydb query NAME --help`. SQL can read this database and nothing
+    else: no other file, no extension, no setting.
 
     \b
     Examples:
       energydb query best_pick --model llama-3-1-70b
       energydb query pick --max-p99-itl-ms 100 --gpu H100
-      energydb query "select gpu, max(tokens_per_second) from best_pick group by gpu"
+      energydb query "select gpu, max(p99_itl_ms) from best_pick group by gpu"
       energydb query concurrency_curve --output curves.csv
       energydb query provenance --model scout --format bibtex
     """
+    if help_wanted:
+        from energydb.views import help_with_parameters
+
+        _put([f"{context.get_help()}\n", *help_with_parameters(question)])
+        return
+    if question is None:
+        raise UsageError("query: expected a name or SQL, got nothing; energydb views lists the names")
     from energydb.catalog import ask, is_name, reading
     from energydb.question import limited_columns, sql_of
 

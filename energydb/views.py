@@ -1,8 +1,10 @@
 """Reads `queries/*.sql`: one view or macro a file, with a header that says what it is and what it reads."""
 
 import re
-from collections.abc import Callable, Mapping
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
 from graphlib import TopologicalSorter
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,6 +101,22 @@ def read_views(folder: Path = QUERIES) -> tuple[View, ...]:
     found = {path.stem: read_view(path) for path in sorted(folder.glob("*.sql"))}
     graph = {name: [read for read in view.reads if read in found] for name, view in found.items()}
     return tuple(found[name] for name in TopologicalSorter(graph).static_order())
+
+
+def help_with_parameters(name: str | None) -> Iterator[str]:
+    """Yield the parameters of the macro of that name, as a command's options are shown; nothing for another name."""
+    parameters = [parameter for view in read_views() if view.name == name for parameter in view.parameters]
+    if not parameters:
+        return
+    width = max(len(parameter.option) for parameter in parameters)
+    yield f"\nOptions of {name}:\n"
+    for parameter in parameters:
+        needed = "; required" if parameter.is_required else ""
+        text = f"{parameter.description} ({parameter.type}{needed})"
+        yield from (
+            f"  {option:<{width}}  {line}\n"
+            for option, line in zip_longest([parameter.option], textwrap.wrap(text, 76 - width), fillvalue="")
+        )
 
 
 def create_views(execute: Callable[[str], Any], table_comments: Mapping[str, Mapping[str, str]]) -> None:

@@ -78,7 +78,7 @@ def test_findings_are_said_and_counted(energydb, tmp_path):
         (["query", "select 1", "--database", "none.duckdb"], 2, "none.duckdb: no such file; `energydb load`"),
         (["load", "none.json"], 2, "none.json: no such file or folder"),
         (["query", "select 1", "--format", "xml"], 2, "'xml' is not one of"),
-        (["query"], 2, "Missing argument"),
+        (["query"], 2, "query: expected a name or SQL, got nothing"),
         (["nonsense"], 2, "No such command"),
         (["load", "--database", "none/energy.duckdb"], 3, "can't write into its folder: No such file"),
     ],
@@ -353,8 +353,12 @@ def test_version_and_help(energydb):
     assert "energydb query best_pick" in help_text
     assert "a floor" in help_text
     assert energydb().stdout == help_text
-    for command in ("load", "check", "views", "query"):
-        assert "Examples:" in energydb(command, "--help").stdout
+    named = energydb("query", "pick", "--help").stdout
+    assert "Options of pick:" in named
+    assert "  --max-p99-itl-ms             ceiling on its 99th percentile, ms (DOUBLE)" in named
+    assert max(map(len, named.splitlines())) <= 80
+    for command in ("load", "check", "views", "query", "fetch", "upgrade"):
+        assert "Example" in energydb(command, "--help").stdout
 
 
 def test_help_imports_nothing_heavy():

@@ -221,7 +221,7 @@ def test_a_signal_stops_a_long_query(seed_database, tmp_path, number):
     """At once, and not when the query would be over."""
     command = [PYTHON.with_name("energydb"), "query", LONG, "--database", seed_database]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(1.5)
+        time.sleep(3)  # by then it asks
         process.send_signal(number)
         try:
             _, said = process.communicate(timeout=20)

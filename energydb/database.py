@@ -153,6 +153,8 @@ def upgrade(target: Path) -> tuple[str, str]:
         raise UsageError(f"{target}: expected an energydb file, got {'another file' if real.exists() else 'none'}")
     with replacing(target, force=True) as built:
         shutil.copyfile(real, built)
+        if _log_of(real).exists():  # rows that were written and not yet checkpointed
+            shutil.copyfile(_log_of(real), _log_of(built))
         with writing(built) as connection:
             before = MigrationContext.configure(connection).get_current_revision()
             if before not in known_revisions():

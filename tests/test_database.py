@@ -156,6 +156,26 @@ def test_upgrade_keeps_rows_and_tables_that_someone_added(tmp_path):
         assert connection.execute("from scenario").fetchall() == []
 
 
+def test_upgrade_keeps_rows_that_are_still_in_the_log(tmp_path):
+    """A shell that was killed leaves them there."""
+    path = tmp_path / "energy.duckdb"
+    load([], path, strict=True)
+    script = (
+        "import duckdb, os, sys\n"
+        "connection = duckdb.connect(sys.argv[1])\n"
+        "connection.execute(\"insert into gpu (name) values ('X1')\")\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, path], check=True)
+    assert Path(f"{path}.wal").stat().st_size > 0
+
+    upgrade(path)
+
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute("select name from gpu order by name").fetchall() == [("B200",), ("H100",), ("X1",)]
+    assert [file.name for file in tmp_path.iterdir()] == ["energy.duckdb"]
+
+
 def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path):
     """Here a table is in its way; nothing of the half-way stays."""
     path = tmp_path / "energy.duckdb"

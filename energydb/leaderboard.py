@@ -97,6 +97,12 @@ def _file_faults(folder: Folder) -> Iterator[DocumentError]:
     for task, read in folder.tasks.items():
         if task not in index.tasks:
             yield _fault(read.path, "", f"one of the tasks that {INDEX} lists", task)
+        if not read.content.task_display_name.strip():
+            yield _fault(read.path, "$.task_display_name", "text that isn't blank", read.content.task_display_name)
+        architecture = None if read.kind == "text" else "diffusion"
+        if read.content.architecture != architecture:
+            expected_here = shown(architecture) if architecture else "no such field in a text task"
+            yield _fault(read.path, "$.architecture", expected_here, read.content.architecture)
         if read.content.task != task:
             yield _fault(read.path, "$.task", f"{shown(task)}, as the file is named", read.content.task)
         diffusion = task in index.architectures.get("diffusion", ())
@@ -162,7 +168,8 @@ def _model_faults(
     for field in IndexModel.__struct_fields__:
         expected = getattr(indexed, field)
         said = [(task.path, f"$.configurations[{place}]", row) for place, row in zip(places, rows, strict=True)]
-        if field != "nickname" or content.nickname is not None:
+        # Files of text models carry no nickname.
+        if field != "nickname" or task.kind != "text" or content.nickname is not None:
             said.append((model.path, "$", content))
         for path, at, of in said:
             if (got := getattr(of, field, None)) != expected:

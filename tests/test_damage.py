@@ -12,9 +12,11 @@ import pytest
 from energydb.database import migrate, open_engine
 from energydb.document import read_document
 from energydb.errors import DocumentErrors
+from energydb.leaderboard import read_leaderboard
 from energydb.load import _fetch, _insert
 from energydb.normalise import table_rows
 from tests.documents import SCOUT
+from tests.leaderboards import write_leaderboard
 
 RUN = "$.configurations[3]"
 WHOLE = json.loads(SCOUT.read_text())
@@ -189,3 +191,66 @@ def test_no_damage_is_silently_accepted(findings, capsys):
 
 def test_there_are_hundreds_of_cases():
     assert len(CASES) > 700
+
+
+# --- The leaderboard's folder: every figure stands in two files, so damage in one of them is a disagreement ------
+
+LEADERBOARD_SILENT = {
+    ("data", "llm", "misspelt"): "the list of architectures is open: only `diffusion` has a meaning of its own",
+    **{("tasks", "task_display_name", damage): _PROSE for damage in ("other case", "cut")},
+    **{("models", "notes", damage): _PROSE for damage in ("blank", "cut", "empty")},
+}
+
+
+def _places(made: Any, place: str = "$") -> Iterator[str]:
+    """Yield the path of every field, of lists the first item only."""
+    if isinstance(made, dict):
+        for name, value in made.items():
+            yield f"{place}\0{name}"
+            yield from _places(value, f"{place}\0{name}")
+    elif isinstance(made, list) and made and isinstance(made[0], dict):
+        yield from _places(made[0], f"{place}\0#0")
+
+
+def _at(made: Any, place: str) -> tuple[Any, Any]:
+    *parents, last = [0 if step == "#0" else step for step in place.split("\0")[1:]]
+    for step in parents:
+        made = made[step]
+    return made, last
+
+
+def test_no_damage_of_a_leaderboard_is_silently_accepted(tmp_path, capsys):
+    """Each field of each kind of file: refused, but for what nothing else says."""
+    folder = write_leaderboard(tmp_path / "data")
+    files = [folder / "index.json"]
+    files += [folder / "tasks" / f"{task}.json" for task in ("gpqa", "text-to-image", "text-to-video")]
+    files += sorted(path for path in (folder / "models").glob("*.json") if "lm-arena" not in path.name)
+    count, silent, misplaced = 0, set(), []
+    for path in files:
+        whole = json.loads(path.read_text())
+        for place in _places(whole):
+            holder, last = _at(whole, place)
+            for damage, damaged in [*_damages(holder[last]), ("removed", None), ("misspelt", None)]:
+                made = copy.deepcopy(whole)
+                holder, last = _at(made, place)
+                if damage in ("removed", "misspelt"):
+                    value = holder.pop(last)
+                    if damage == "misspelt":
+                        holder[f"{last}_"] = value
+                else:
+                    holder[last] = damaged
+                path.write_text(json.dumps(made))
+                count += 1
+                try:
+                    read_leaderboard(folder)
+                    silent.add((path.parent.name, last, damage))
+                except DocumentErrors as error:
+                    misplaced += [line for line in error.lines if str(folder) not in line]
+        path.write_text(json.dumps(whole))
+    with capsys.disabled():
+        print(f"\ndamage of a leaderboard: {count} cases, {len(silent)} kinds of them can't be told from good data")
+
+    assert misplaced == []
+    assert sorted(silent - LEADERBOARD_SILENT.keys()) == []
+    assert sorted(LEADERBOARD_SILENT.keys() - silent) == []
+    assert count > 1000

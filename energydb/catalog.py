@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from energydb.errors import DataError, LockedError, QueryError, UsageError
-from energydb.files import OFFLINE, is_duckdb, real_file
+from energydb.errors import DataError, QueryError, UsageError
+from energydb.files import OFFLINE, is_duckdb, open_to_read, real_file
 from energydb.paths import known_revisions
 
 # What SQL from outside may not do: read or write any file, attach, install, load, set, or reach into Python.
@@ -88,33 +88,17 @@ def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     if real.stat().st_size and not is_duckdb(real):
         raise DataError(f"{path}: expected an energydb file, got something else than a DuckDB file")
     with tempfile.TemporaryDirectory(prefix="energydb-") as spill:
-        connection = _connect(path, real, {**_CONFIG, "temp_directory": spill})
+        try:
+            connection = open_to_read(real, path, {**_CONFIG, "temp_directory": spill})
+        except duckdb.Error as error:
+            raise DataError(f"{path}: expected an energydb file, got: {_on_one_line(error)}") from error
         with connection:
             connection.execute(_SANDBOX)
-            if not {"alembic_version", "build"} <= set(names(connection)):
+            ours = "select count(*) from duckdb_tables() where table_name in ('alembic_version', 'build')"
+            if connection.execute(ours).fetchall() != [(2,)]:
                 raise DataError(f"{path}: expected an energydb file, got another DuckDB database")
             _refuse_unless_newest(connection, path)
             yield connection
-
-
-def _connect(path: Path, real: Path, config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
-    """Open a file to be read.
-
-    DuckDB reads its header by one opening and the rest by another. Where a rebuild puts a new file in place
-    between the two they don't fit, and opening once more does.
-    """
-    for attempt in range(_OPENINGS):
-        try:
-            return duckdb.connect(str(real), read_only=True, config=config)
-        except duckdb.Error as error:
-            if "Could not set lock" in str(error):
-                raise LockedError(path, str(error)) from error
-            if attempt == _OPENINGS - 1:
-                raise DataError(f"{path}: expected an energydb file, got: {_on_one_line(error)}") from error
-    raise AssertionError("the last opening returns or raises")
-
-
-_OPENINGS = 3
 
 
 def _refuse_unless_newest(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -15,8 +15,8 @@ from sqlalchemy import URL, Connection, Engine, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
 from energydb import views
-from energydb.errors import DataError, LockedError, MachineError, UsageError
-from energydb.files import OFFLINE, is_duckdb, only_one, put_in_place, real_file, working_folder
+from energydb.errors import DataError, MachineError, UsageError
+from energydb.files import is_duckdb, only_one, open_to_read, put_in_place, real_file, working_folder
 from energydb.paths import ALEMBIC_INI, known_revisions
 from energydb.tables import Base
 
@@ -173,7 +173,7 @@ def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
             return
         raise DataError(f"{target}: not a DuckDB file, {remedy}")
     try:
-        with duckdb.connect(str(real), read_only=True, config=OFFLINE) as connection:
+        with open_to_read(real, target) as connection:
             found = connection.execute(
                 "select table_name from duckdb_tables() union all"
                 " select view_name from duckdb_views() where not internal"
@@ -181,8 +181,6 @@ def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
             ours = ("alembic_version",) in found
             revisions = connection.execute("select version_num from alembic_version").fetchall() if ours else []
     except duckdb.Error as error:
-        if "Could not set lock" in str(error):
-            raise LockedError(target, str(error)) from error
         if force:
             return
         raise DataError(f"{target}: can't be opened by DuckDB, {remedy}") from error

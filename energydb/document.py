@@ -11,7 +11,7 @@ import msgspec
 from energydb.document_form import SAME_NAME_IN_SOURCE, ModelDocument, Source
 from energydb.errors import DocumentError, DocumentErrors
 from energydb.records import Document, File, Head, Model, Run
-from energydb.strict_json import decode, read_bytes, shown
+from energydb.strict_json import decode, read_bytes, shown, unlike
 
 FORMAT = "model_document"
 
@@ -68,25 +68,21 @@ def read_document(path: Path) -> Document:
 # --- Faults of rule: each field is well formed, and together they can't be stored -----------------------
 
 
-def _fault(path: Path, place: str, expected: str, got: object) -> DocumentError:
-    return DocumentError(path, place, f"expected {expected}, got {shown(got)}")
-
-
 def _head_faults(path: Path, document: ModelDocument) -> Iterator[DocumentError]:
     for place, known in KNOWN.items():
         got = getattr(document, place.removeprefix("$."))
         if got != known:
-            yield _fault(path, place, shown(known), got)
+            yield unlike(path, place, shown(known), got)
     for place, text in _texts(document):
         if not text.strip():
-            yield _fault(path, place, "text that isn't blank", text)
+            yield unlike(path, place, "text that isn't blank", text)
     workload = document.source.workload
     task = _task(document.source)
     stem = Path(document.source.data_url).name.removesuffix(".json")
     if task is None:
-        yield _fault(path, "$.source.workload", "a task's id in brackets at its end", workload)
+        yield unlike(path, "$.source.workload", "a task's id in brackets at its end", workload)
     elif task != stem:
-        yield _fault(
+        yield unlike(
             path,
             "$.source.workload",
             f"the task that data_url names, ({stem}), at its end",
@@ -97,7 +93,7 @@ def _head_faults(path: Path, document: ModelDocument) -> Iterator[DocumentError]
 def _run_faults(path: Path, document: ModelDocument, runs: tuple[Run, ...]) -> Iterator[DocumentError]:
     measured = sorted({run.gpu for run in runs})
     if sorted(document.gpus) != measured:
-        yield _fault(
+        yield unlike(
             path,
             "$.gpus",
             f"the GPUs of the configurations, {shown(measured)}",
@@ -117,16 +113,16 @@ def _run_faults(path: Path, document: ModelDocument, runs: tuple[Run, ...]) -> I
 
     for gpu, pick in document.best.items():
         if gpu not in measured:
-            yield _fault(
+            yield unlike(
                 path,
                 f"$.best.{gpu}",
                 f"one of the measured GPUs, {shown(measured)}",
                 gpu,
             )
         elif pick.gpu != gpu:
-            yield _fault(path, f"$.best.{gpu}.gpu", shown(gpu), pick.gpu)
+            yield unlike(path, f"$.best.{gpu}.gpu", shown(gpu), pick.gpu)
         elif pick not in document.configurations:
-            yield _fault(
+            yield unlike(
                 path,
                 f"$.best.{gpu}",
                 "one of the configurations, field by field",

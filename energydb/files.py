@@ -7,10 +7,13 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from energydb.errors import DataError, MachineError, UsageError
+import duckdb
+
+from energydb.errors import DataError, LockedError, MachineError, UsageError
 
 # DuckDB's settings for opening a file that may be anything: nothing is downloaded to make sense of it.
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
@@ -18,6 +21,7 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
 }
 
+_OPENINGS = 3
 _PREFIX = ".energydb-"
 _SUFFIX = ".building"
 
@@ -28,6 +32,27 @@ def is_duckdb(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return file.read(12)[8:] == b"DUCK"
+
+
+def open_to_read(real: Path, path: Path, config: Mapping[str, Any] = OFFLINE) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB file, read-only; `path` is what it was called by.
+
+    DuckDB reads its header by one opening and the rest by another. Where a rebuild puts a new file in place
+    between the two they don't fit, and opening once more does.
+
+    Raises:
+        LockedError: a process holds it open for writing.
+        duckdb.Error: DuckDB can't open it.
+    """
+    for attempt in range(1, _OPENINGS + 1):
+        try:
+            return duckdb.connect(str(real), read_only=True, config=dict(config))
+        except duckdb.Error as error:
+            if "Could not set lock" in str(error):
+                raise LockedError(path, str(error)) from error
+            if attempt == _OPENINGS:
+                raise
+    raise AssertionError("the last opening returns or raises")
 
 
 def real_file(path: Path) -> Path:

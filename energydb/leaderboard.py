@@ -26,7 +26,7 @@ from energydb.leaderboard_files import (
     read_folder,
 )
 from energydb.records import AnyRun, Document, Head, ImageRun, Model, OutputLengths, Run, TaskKind, VideoRun
-from energydb.strict_json import shown
+from energydb.strict_json import shown, unlike
 from energydb.units import wh_per_million_tokens
 
 FORMAT = "leaderboard"
@@ -81,10 +81,6 @@ def read_leaderboard(path: Path) -> list[Document]:
 # --- Faults of rule: files that are missing, or disagree ------------------------------------------------
 
 
-def _fault(path: Path, place: str, expected: str, got: object) -> DocumentError:
-    return DocumentError(path, place, f"expected {expected}, got {shown(got)}")
-
-
 def _file_faults(folder: Folder) -> Iterator[DocumentError]:
     """Hold the list of files against what the index and the tasks name."""
     index = folder.index.content
@@ -92,22 +88,22 @@ def _file_faults(folder: Folder) -> Iterator[DocumentError]:
         if task not in folder.tasks:
             yield DocumentError(folder.path / TASKS / f"{task}.json", "", f"expected as {INDEX} lists it, got none")
         if sum(task in tasks for tasks in index.architectures.values()) != 1:
-            yield _fault(folder.index.path, "$.architectures", "each task in one architecture's list", task)
+            yield unlike(folder.index.path, "$.architectures", "each task in one architecture's list", task)
     expected = set()
     for task, read in folder.tasks.items():
         if task not in index.tasks:
-            yield _fault(read.path, "", f"one of the tasks that {INDEX} lists", task)
+            yield unlike(read.path, "", f"one of the tasks that {INDEX} lists", task)
         if not read.content.task_display_name.strip():
-            yield _fault(read.path, "$.task_display_name", "text that isn't blank", read.content.task_display_name)
+            yield unlike(read.path, "$.task_display_name", "text that isn't blank", read.content.task_display_name)
         architecture = None if read.kind == "text" else "diffusion"
         if read.content.architecture != architecture:
             expected_here = shown(architecture) if architecture else "no such field in a text task"
-            yield _fault(read.path, "$.architecture", expected_here, read.content.architecture)
+            yield unlike(read.path, "$.architecture", expected_here, read.content.architecture)
         if read.content.task != task:
-            yield _fault(read.path, "$.task", f"{shown(task)}, as the file is named", read.content.task)
+            yield unlike(read.path, "$.task", f"{shown(task)}, as the file is named", read.content.task)
         diffusion = task in index.architectures.get("diffusion", ())
         if diffusion != (read.kind != "text"):
-            yield _fault(read.path, "$.configurations", "runs of the kind that the index says", read.kind)
+            yield unlike(read.path, "$.configurations", "runs of the kind that the index says", read.kind)
         for model_id in dict.fromkeys(row.model_id for row in read.content.configurations):
             name = model_file_name(model_id, task)
             expected.add(name)
@@ -117,7 +113,7 @@ def _file_faults(folder: Folder) -> Iterator[DocumentError]:
                 )
     for name, model in folder.models.items():
         if name not in expected:
-            yield _fault(model.path, "", "a model and task of a file in tasks/", name)
+            yield unlike(model.path, "", "a model and task of a file in tasks/", name)
 
 
 def _task_faults(folder: Folder, task: str) -> Iterator[DocumentError]:
@@ -130,9 +126,9 @@ def _task_faults(folder: Folder, task: str) -> Iterator[DocumentError]:
         places.setdefault(row.model_id, []).append(place)
         other = slugs.setdefault(_slug(row.model_id), row.model_id)
         if other != row.model_id:
-            yield _fault(read.path, f"{at}.model_id", f"another last part than {shown(other)}", row.model_id)
+            yield unlike(read.path, f"{at}.model_id", f"another last part than {shown(other)}", row.model_id)
         if row.weight_precision not in _PRECISIONS:
-            yield _fault(
+            yield unlike(
                 read.path, f"{at}.weight_precision", f"one of {', '.join(_PRECISIONS)}", row.weight_precision
             )
         if seen.setdefault(row, place) != place:
@@ -140,7 +136,7 @@ def _task_faults(folder: Folder, task: str) -> Iterator[DocumentError]:
         if read.kind == "text":
             joules = row.energy_per_token_joules * row.avg_output_len
             if not math.isclose(row.energy_per_request_joules, joules, rel_tol=1e-9):
-                yield _fault(
+                yield unlike(
                     read.path,
                     f"{at}.energy_per_request_joules",
                     f"energy_per_token_joules x avg_output_len, {joules}",
@@ -159,12 +155,12 @@ def _model_faults(
     content = model.content
     indexed = folder.index.content.models.get(rows[0].model_id)
     if indexed is None:
-        yield _fault(folder.index.path, "$.models", f"the models of tasks/{task.path.name}", rows[0].model_id)
+        yield unlike(folder.index.path, "$.models", f"the models of tasks/{task.path.name}", rows[0].model_id)
         return
     if content.task != task.content.task:
-        yield _fault(model.path, "$.task", f"{shown(task.content.task)}, as the file is named", content.task)
+        yield unlike(model.path, "$.task", f"{shown(task.content.task)}, as the file is named", content.task)
     if content.model_id != rows[0].model_id:
-        yield _fault(model.path, "$.model_id", f"{shown(rows[0].model_id)}, as the file is named", content.model_id)
+        yield unlike(model.path, "$.model_id", f"{shown(rows[0].model_id)}, as the file is named", content.model_id)
     for field in IndexModel.__struct_fields__:
         expected = getattr(indexed, field)
         said = [(task.path, f"$.configurations[{place}]", row) for place, row in zip(places, rows, strict=True)]
@@ -173,10 +169,10 @@ def _model_faults(
             said.append((model.path, "$", content))
         for path, at, of in said:
             if (got := getattr(of, field, None)) != expected:
-                yield _fault(path, f"{at}.{field}", f"{shown(expected)} as in {INDEX}", got)
+                yield unlike(path, f"{at}.{field}", f"{shown(expected)} as in {INDEX}", got)
     if len(content.configurations) != len(rows):
         got_runs = len(content.configurations)
-        yield _fault(model.path, "$.configurations", f"{len(rows)} runs as in tasks/{task.path.name}", got_runs)
+        yield unlike(model.path, "$.configurations", f"{len(rows)} runs as in tasks/{task.path.name}", got_runs)
         return
     shape = SHAPES[task.kind]
     for place, (row_place, row, run) in enumerate(zip(places, rows, content.configurations, strict=True)):
@@ -185,7 +181,7 @@ def _model_faults(
         for said_as, of, field in pairs:
             if getattr(of, field) != getattr(row, field):
                 as_in = f"{shown(getattr(row, field))} as in tasks/{task.path.name}: $.configurations[{row_place}]"
-                yield _fault(model.path, f"$.configurations[{place}].{said_as}", as_in, getattr(of, field))
+                yield unlike(model.path, f"$.configurations[{place}].{said_as}", as_in, getattr(of, field))
     if task.kind == "text":
         yield from _length_faults(model)
 
@@ -198,19 +194,19 @@ def _length_faults(model: Read[ModelFile[Any]]) -> Iterator[DocumentError]:
         yield DocumentError(model.path, place, "expected a value, got no such field")
         return
     if len(whole.bins) != len(whole.counts) + 1 or any(low >= high for low, high in pairwise(whole.bins)):
-        yield _fault(model.path, f"{place}.bins", f"{len(whole.counts) + 1} ascending edges", len(whole.bins))
+        yield unlike(model.path, f"{place}.bins", f"{len(whole.counts) + 1} ascending edges", len(whole.bins))
     runs = model.content.configurations
     for number, run in enumerate(runs):
         at = f"$.configurations[{number}].output_length_distribution"
         if run.output_length_distribution.bins != whole.bins:
-            yield _fault(model.path, f"{at}.bins", f"the same as in {place}", run.output_length_distribution.bins)
+            yield unlike(model.path, f"{at}.bins", f"the same as in {place}", run.output_length_distribution.bins)
         if len(run.output_length_distribution.counts) != len(whole.counts):
             got = len(run.output_length_distribution.counts)
-            yield _fault(model.path, f"{at}.counts", f"{len(whole.counts)} counts as in {place}", got)
+            yield unlike(model.path, f"{at}.counts", f"{len(whole.counts)} counts as in {place}", got)
             return
     sums = [sum(counts) for counts in zip(*(run.output_length_distribution.counts for run in runs), strict=True)]
     if list(whole.counts) != sums:
-        yield _fault(model.path, f"{place}.counts", f"the sums over the runs, {shown(sums)}", whole.counts)
+        yield unlike(model.path, f"{place}.counts", f"the sums over the runs, {shown(sums)}", whole.counts)
 
 
 def model_file_name(model_id: str, task: str) -> str:

@@ -121,7 +121,9 @@ def table_rows(documents: Sequence[Document]) -> Iterator[tuple[type[tables.Base
     yield _rows(tables.Gpu, [(gpu, *VENDOR_FACTS.get(gpu, (None, None, None))) for gpu in gpus])
     for kind, (table, key_name) in _RUN_TABLES.items():
         of_kind = [(key, model) for key, (_, model) in enumerate(models, 1) if model.runs and _kind(model) is kind]
-        yield from _run_rows(kind, table, key_name, of_kind)
+        yield _run_rows(kind, table, key_name, of_kind)
+        if kind is Run:
+            yield from _pick_and_length_rows(of_kind)
 
 
 _RUN_TABLES: dict[type[AnyRun], tuple[type[tables.Base], str]] = {
@@ -138,8 +140,8 @@ def _kind(model: Model) -> type[AnyRun]:
 
 def _run_rows(
     kind: type[AnyRun], table: type[tables.Base], key_name: str, models: Sequence[tuple[int, Model]]
-) -> Iterator[tuple[type[tables.Base], pa.Table]]:
-    """Yield the runs of one kind, then what goes with them: picks and output lengths."""
+) -> tuple[type[tables.Base], pa.Table]:
+    """Return the runs of one kind; their keys count from 1."""
     runs = [run for _, model in models for run in model.runs]
     fields = kind.__struct_fields__
     values = zip(*map(attrgetter(*fields), runs), strict=True) if runs else [()] * len(fields)
@@ -151,23 +153,26 @@ def _run_rows(
     ]
     schema = _schema(table)
     arrays = [pa.array(columns[field.name], field.type) for field in schema]
-    yield table, pa.table(arrays, schema=schema)
+    return table, pa.table(arrays, schema=schema)
 
-    if kind is Run:
-        picks: list[tuple[int, str, int]] = []
-        bins: list[tuple[int, int, float, float, int]] = []
-        first_key = 1
-        for model_key, model in models:
-            picks += [(model_key, gpu, first_key + place) for gpu, place in sorted(model.picks.items())]
-            for key, lengths in enumerate(model.output_lengths, first_key):
-                edges = pairwise(lengths.edges)
-                bins += [
-                    (key, place, low, high, count)
-                    for place, ((low, high), count) in enumerate(zip(edges, lengths.counts, strict=True), 1)
-                ]
-            first_key += len(model.runs)
-        yield _rows(tables.PublishedPick, picks)
-        yield _rows(tables.OutputLengthBin, bins)
+
+def _pick_and_length_rows(models: Sequence[tuple[int, Model]]) -> Iterator[tuple[type[tables.Base], pa.Table]]:
+    """Yield what goes with the runs of text models: published picks and output lengths."""
+    picks: list[tuple[int, str, int]] = []
+    bins: list[tuple[int, int, float, float, int]] = []
+    first_key = 1
+    for model_key, model in models:
+        picks += [(model_key, gpu, first_key + place) for gpu, place in sorted(model.picks.items())]
+        for key, lengths in enumerate(model.output_lengths, first_key):
+            bins += [
+                (key, place, low, high, count)
+                for place, ((low, high), count) in enumerate(
+                    zip(pairwise(lengths.edges), lengths.counts, strict=True), 1
+                )
+            ]
+        first_key += len(model.runs)
+    yield _rows(tables.PublishedPick, picks)
+    yield _rows(tables.OutputLengthBin, bins)
 
 
 def _release_order(head: Head) -> tuple[Any, ...]:

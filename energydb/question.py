@@ -9,7 +9,7 @@ import duckdb
 
 from energydb.catalog import Column, closest_name, describe
 from energydb.errors import QueryError, UsageError
-from energydb.views import Parameter, View, read_views
+from energydb.views import Parameter, View, literal, read_views
 
 FILTERS = ("task", "gpu", "scenario", "model")  # in the order in which one narrows the next
 
@@ -39,7 +39,7 @@ def sql_of(
     for column in FILTERS:
         if (part := filters.get(column)) is not None:
             match = _only_match(connection, source, conditions, name, column, part)
-            conditions.append(f"{column} = {_literal(match)}")
+            conditions.append(f"{column} = {literal(match)}")
     return name, f"from {source}" + (f" where {' and '.join(conditions)}" if conditions else "")
 
 
@@ -123,7 +123,7 @@ def _arguments(name: str, parameters: Sequence[Parameter], options: Sequence[str
 def _value(name: str, parameter: Parameter, text: str) -> str:
     """Return an argument as an SQL literal of the parameter's type."""
     if parameter.type == "VARCHAR":
-        return _literal(text)
+        return literal(text)
     whole = parameter.type == "INTEGER"
     try:
         number = int(text) if whole else float(text)
@@ -169,7 +169,3 @@ def _only_match(
 
 
 _FEW = 20
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

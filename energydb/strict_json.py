@@ -111,6 +111,11 @@ def _count_keys(data: bytes) -> int | None:
     return data.count(b'":')
 
 
+def unlike(path: Path, place: str, expected: str, got: object) -> DocumentError:
+    """Make the fault of a value that is well formed and not what was expected."""
+    return DocumentError(path, place, f"expected {expected}, got {shown(got)}")
+
+
 def shown(value: object) -> str:
     """Show a value as it stands in JSON, on one line, short and without control characters."""
     if isinstance(value, _NotFinite):

@@ -1,5 +1,6 @@
 """Reads `queries/*.sql`: one view or macro a file, with a header that says what it is and what it reads."""
 
+import functools
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
@@ -96,6 +97,7 @@ def _column(text: str) -> tuple[str, str]:
     return name, said
 
 
+@functools.cache
 def read_views(folder: Path = QUERIES) -> tuple[View, ...]:
     """Read every view and macro, each after all that it reads; else by name."""
     found = {path.stem: read_view(path) for path in sorted(folder.glob("*.sql"))}
@@ -133,7 +135,7 @@ def create_views(execute: Callable[[str], Any], table_comments: Mapping[str, Map
     bare: dict[str, list[str]] = {}
     for view_name, column, comment in execute(
         "select table_name, column_name, comment from duckdb_columns()"
-        f" where table_name in ({', '.join(_literal(view.name) for view in views)})"
+        f" where table_name in ({', '.join(literal(view.name) for view in views)})"
     ).fetchall():
         if comment is None:
             bare.setdefault(view_name, []).append(column)
@@ -147,7 +149,7 @@ def create_views(execute: Callable[[str], Any], table_comments: Mapping[str, Map
             if len(said) == 1:
                 comment = said.pop()
                 known.setdefault(view.name, {})[column] = comment
-                statements.append(f"comment on column {view.name}.{column} is {_literal(comment)}")
+                statements.append(f"comment on column {view.name}.{column} is {literal(comment)}")
     execute(";\n".join(statements))
 
 
@@ -161,5 +163,6 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"

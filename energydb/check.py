@@ -1,14 +1,40 @@
-"""Holds a database file against what it promises: schema, keys, views, and the data's own rules."""
+"""Holds a database file against what it promises: schema, rows, keys, views, and the data's own rules."""
 
+import functools
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
-from energydb.catalog import describe, reading
-from energydb.tables import Base
+from energydb import tables
+from energydb.catalog import reading
+from energydb.database import migrate, writing
 from energydb.views import read_views
+
+_RUN_TABLES = (tables.Configuration, tables.ImageConfiguration, tables.VideoConfiguration)
+_MEASURED_OF_A_BATCH = {
+    *("batch_latency_s", "gpu_power_watts_total"),
+    *("joules_per_image", "images_per_second", "joules_per_video", "videos_per_second"),
+}
+# What DuckDB knows each thing by: its SQL, and its own and its columns' comments.
+_DEFINITIONS = """
+    select table_name, 'table', sql, comment from duckdb_tables()
+    union all
+    select view_name, 'view', sql, comment from duckdb_views() where not internal
+    union all
+    select function_name, 'macro', concat(array_to_string(parameters, ', '), ' as ', macro_definition), comment
+    from duckdb_functions()
+    where function_type = 'table_macro' and not internal
+    union all
+    select concat(table_name, '.', column_name), 'column', data_type, comment
+    from duckdb_columns()
+    where not internal
+"""
+
+
+MISSING = "isn't there"
 
 
 class Result(NamedTuple):
@@ -29,33 +55,137 @@ def check_database(path: Path) -> Iterator[Result]:
     with reading(path) as connection:
         revision = _value(connection, "select any_value(version_num) from alembic_version")
         yield Result(f"{path}: schema", f"{revision}", True)  # another than the newest isn't opened at all
+        definitions = list(_definitions(connection))
+        yield from definitions
+        if any(result.what.startswith(("table", "column")) and result.found == MISSING for result in definitions):
+            return  # all else rests on them
         yield from _tables(connection)
+        yield from _documents(connection)
         yield from _foreign_keys(connection)
+        yield from _unique_runs(connection)
+        yield from _published_picks(connection)
         yield from _views(connection)
 
 
+def _definitions(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
+    """Hold every table, view, macro and column against what energydb makes."""
+    expected, got = _as_made_now(), _defined(connection)
+    unlike = [(name, kind) for name, kind in expected if got.get((name, kind)) != expected[name, kind]]
+    for name, kind in unlike:
+        parent = name.partition(".")[0]
+        if kind == "column" and any(parent == other for other, _ in unlike):
+            continue  # its table or view is named already
+        found = "not as energydb makes it" if (name, kind) in got else MISSING
+        yield Result(f"{kind} {name}", found, False)
+    if not unlike:
+        yield Result("definitions", f"{len(expected)} as energydb makes them", True)
+
+
+@functools.cache
+def _as_made_now() -> dict[tuple[str, str], tuple[str | None, ...]]:
+    """Return the definitions of an empty file, made for this: as DuckDB reads them back, which is not as given."""
+    with tempfile.TemporaryDirectory(prefix="energydb-") as folder:
+        empty = Path(folder) / "empty.duckdb"
+        with writing(empty) as making:
+            migrate(making)
+        with reading(empty) as fresh:
+            return _defined(fresh)
+
+
+def _defined(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], tuple[str | None, ...]]:
+    return {row[:2]: row for row in connection.execute(_DEFINITIONS).fetchall()}
+
+
 def _tables(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
-    for table in Base.metadata.sorted_tables:
-        expected = [column.name for column in table.columns]
-        got = [column.name for column in describe(connection, table.name)]
-        if expected != got:
-            yield Result(f"table {table.name}", f"expected the columns {expected}, got {got}", False)
-        else:
-            yield Result(
-                f"table {table.name}",
-                f"{_value(connection, f'select count(*) from {table.name}')} rows",
-                True,
-            )
+    for table in tables.Base.metadata.sorted_tables:
+        yield Result(f"table {table.name}", f"{_count(connection, f'from {table.name}')} rows", True)
+
+
+def _documents(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
+    """Hold the rows that are there against those that were counted as the documents were read."""
+    builds = connection.execute("select documents from build").fetchall()
+    if len(builds) != 1:
+        yield Result("build", f"expected one row, got {len(builds)}", False)
+        return
+    ((documents,),) = builds
+    if documents is None:
+        yield Result("rows of documents", "not counted: loaded by an energydb that didn't yet", True)
+        return
+    there = _count(connection, "from document")
+    if there != documents:
+        yield Result("table document", f"expected {documents} rows, as many as were loaded, got {there}", False)
+    without_evidence = _count(connection, "from release anti join licence_evidence using (release_key)")
+    if without_evidence:
+        yield Result("table licence_evidence", f"{without_evidence} releases have none", False)
+    short = connection.execute(_SHORT_OF_ROWS).fetchall()
+    for name, what, expected, got in short:
+        yield Result(f"document {name}", f"expected {expected} {what}, as it was read with, got {got}", False)
+    if not short and there == documents:
+        yield Result("rows of documents", f"all there, of {documents} documents", True)
+
+
+_SHORT_OF_ROWS = """
+with run as (
+    select model_key, count(*) as runs
+    from (
+        select model_key from configuration
+        union all
+        select model_key from image_configuration
+        union all
+        select model_key from video_configuration
+    )
+    group by model_key
+),
+pick as (
+    select model_key, count(*) as picks from published_pick group by model_key
+),
+bin as (
+    select configuration.model_key, count(*) as bins
+    from output_length_bin
+    join configuration on configuration.configuration_key = output_length_bin.configuration_key
+    group by configuration.model_key
+),
+held as (
+    select
+        model.document_key,
+        count(*) as models,
+        coalesce(sum(run.runs), 0) as runs,
+        coalesce(sum(pick.picks), 0) as picks,
+        coalesce(sum(bin.bins), 0) as bins,
+    from model
+    left join run on run.model_key = model.model_key
+    left join pick on pick.model_key = model.model_key
+    left join bin on bin.model_key = model.model_key
+    group by model.document_key
+),
+pair as (
+    select
+        document_key,
+        unnest([
+            {'what': 'models', 'expected': document_rows.models, 'got': held.models},
+            {'what': 'runs', 'expected': document_rows.runs, 'got': held.runs},
+            {'what': 'published picks', 'expected': document_rows.published_picks, 'got': held.picks},
+            {'what': 'bins of output lengths', 'expected': document_rows.output_length_bins, 'got': held.bins},
+        ], recursive := true),
+    from document_rows
+    full join held using (document_key)
+)
+select document.file_name, pair.what, coalesce(pair.expected, 0), coalesce(pair.got, 0)
+from pair
+join document on document.document_key = pair.document_key
+where pair.expected is distinct from pair.got
+order by document.document_key, pair.what
+"""
 
 
 def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     broken = 0
-    keys = [key for table in Base.metadata.sorted_tables for key in table.foreign_keys]
+    keys = [key for table in tables.Base.metadata.sorted_tables for key in table.foreign_keys]
     for key in keys:
         child, parent = key.parent, key.column
-        lost = _value(
+        lost = _count(
             connection,
-            f"select count(*) from {child.table.name} as child anti join {parent.table.name} as parent"
+            f"from {child.table.name} as child anti join {parent.table.name} as parent"
             f" on child.{child.name} = parent.{parent.name} where child.{child.name} is not null",
         )
         if lost:
@@ -65,26 +195,44 @@ def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
         yield Result("foreign keys", f"{len(keys)} hold", True)
 
 
+def _unique_runs(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
+    """Hold that no run comes twice: the load checks it, and no index keeps it."""
+    for table in _RUN_TABLES:
+        if table is tables.Configuration:
+            setting = "model_key, gpu, num_gpus, max_num_seqs, repeat"
+        else:
+            _key, *rest = [column.name for column in table.__table__.columns]
+            setting = ", ".join(name for name in rest if name not in _MEASURED_OF_A_BATCH)
+        twice = _count(
+            connection, f"from (select 1 from {table.__tablename__} group by {setting} having count(*) > 1)"
+        )
+        found = f"{twice} come more than once" if twice else "each once"
+        yield Result(f"runs in {table.__tablename__}", found, not twice)
+
+
+def _published_picks(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
+    published = _count(connection, "from published_pick")
+    try:
+        other = _count(connection, "from data_quality where check_name = 'published_pick'")
+    except duckdb.Error as error:
+        yield Result("published picks", f"can't be checked: {str(error).splitlines()[0]}", False)
+        return
+    found = f"{other} differ from the computed ones" if other else f"{published} equal the computed ones"
+    yield Result("published picks", found, not other)
+
+
 def _views(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     for view in read_views():
         if view.is_macro:
-            found = _value(connection, f"select count(*) from duckdb_functions() where function_name = '{view.name}'")
-            yield Result(f"macro {view.name}", "there" if found else "isn't there", bool(found))
             continue
         try:
-            rows = _value(connection, f"select count(*) from {view.name}")
+            rows = _count(connection, f"from {view.name}")
             key = ", ".join(view.key)
-            repeated = _value(
-                connection,
-                f"select count(*) from (select 1 from {view.name} group by {key} having count(*) > 1)",
-            )
+            repeated = _count(connection, f"from (select 1 from {view.name} group by {key} having count(*) > 1)")
         except duckdb.Error as error:
             yield Result(f"view {view.name}", f"can't be read: {str(error).splitlines()[0]}", False)
             continue
-        bare = [column.name for column in describe(connection, view.name) if not column.comment]
-        if bare:
-            yield Result(f"view {view.name}", f"no comment on {', '.join(bare)}", False)
-        elif repeated:
+        if repeated:
             yield Result(f"view {view.name}", f"{repeated} keys ({key}) come more than once", False)
         elif view.name == "data_quality" and rows:
             yield Result("view data_quality", f"{rows} findings", False)
@@ -92,6 +240,10 @@ def _views(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
             yield Result(f"view {view.name}", f"{rows} rows", True)
 
 
-def _value(connection: duckdb.DuckDBPyConnection, sql: str) -> object:
+def _count(connection: duckdb.DuckDBPyConnection, of: str) -> int:
+    return int(_value(connection, f"select count(*) {of}"))
+
+
+def _value(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
     row = connection.execute(sql).fetchone()
     return row and row[0]

@@ -1,6 +1,7 @@
 """The database file as a whole: opened for writing, migrated, and published in one step or not at all."""
 
 import contextlib
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,7 +126,7 @@ def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
 
     Raises:
         DataError: `target` is something else than an energydb file; with `force`, only if it's no file at all.
-        MachineError: `target` is held open for writing, or its folder can't be written.
+        MachineError: `target` is held open for writing, or it or its folder may not be written.
     """
     real = real_file(target)
     _refuse_unless_replaceable(real, target, force)
@@ -165,7 +166,11 @@ def upgrade(target: Path) -> tuple[str, str]:
 
 def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
     """Raise unless `real` is absent, empty, or an energydb file that nobody holds open for writing."""
-    if not real.exists() or real.stat().st_size == 0:
+    if not real.exists():
+        return
+    if not os.access(real, os.W_OK):
+        raise MachineError(f"{target}: may not be written, so it isn't replaced")
+    if real.stat().st_size == 0:
         return
     remedy = "so it isn't replaced; --force replaces it all the same"
     if not is_duckdb(real):

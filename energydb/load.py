@@ -158,7 +158,11 @@ def _build(
 ) -> Report:
     with writing(path) as connection:
         migrate(connection)
-        connection.execute(sqlalchemy.insert(tables.Build), {"energydb_version": energydb.__version__})
+        made = {
+            "energydb_version": energydb.__version__,
+            "documents": sum(len(document.files) for document in documents),
+        }
+        connection.execute(sqlalchemy.insert(tables.Build), made)
         for table, rows in (scenario_rows(scenarios), *table_rows(documents)):
             _insert(connection, table, rows)
         return Report(_fetch(connection, "contents"), _fetch(connection, "data_quality"), notes)

@@ -105,6 +105,10 @@ def table_rows(documents: Sequence[Document]) -> Iterator[tuple[type[tables.Base
         [(key, release_keys[document.head], file.name, file.sha256) for key, (document, file) in enumerate(files, 1)],
     )
     yield _rows(
+        tables.DocumentRows,
+        [(document_keys[document.head, document.files[0]], *_row_counts(document)) for document in documents],
+    )
+    yield _rows(
         tables.Model,
         [
             _values(
@@ -173,6 +177,16 @@ def _pick_and_length_rows(models: Sequence[tuple[int, Model]]) -> Iterator[tuple
         first_key += len(model.runs)
     yield _rows(tables.PublishedPick, picks)
     yield _rows(tables.OutputLengthBin, bins)
+
+
+def _row_counts(document: Document) -> tuple[int, int, int, int]:
+    """Count what a document gives: models, runs, published picks, bins of output lengths."""
+    return (
+        len(document.models),
+        sum(len(model.runs) for model in document.models),
+        sum(len(model.picks) for model in document.models),
+        sum(len(lengths.counts) for model in document.models for lengths in model.output_lengths),
+    )
 
 
 def _release_order(head: Head) -> tuple[Any, ...]:

@@ -2,7 +2,9 @@
 
 import functools
 import json
+import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -45,20 +47,26 @@ def read_bytes(path: Path) -> bytes:
 
     Raises:
         DocumentErrors: it is something else, a folder or a pipe.
-        MachineError: it can't be read.
+        MachineError: it can't be read, or was written to meanwhile.
     """
     try:
         path.name.encode("utf-8")
     except UnicodeEncodeError as error:
         raise DocumentErrors([DocumentError(path, "", "expected a file name in UTF-8")]) from error
     try:
-        if not path.exists():
-            raise DocumentErrors([DocumentError(path, "", "expected a file, got none")])
-        if not path.is_file():
+        if not stat.S_ISREG(path.stat().st_mode):
             raise DocumentErrors([DocumentError(path, "", "expected a file, got something else")])
-        return path.read_bytes()
+        with path.open("rb", buffering=0) as file:
+            before = os.fstat(file.fileno())
+            data = file.read()
+            after = os.fstat(file.fileno())
+    except FileNotFoundError as error:
+        raise DocumentErrors([DocumentError(path, "", "expected a file, got none")]) from error
     except OSError as error:
         raise MachineError(f"{path}: can't be read: {error.strerror}") from error
+    if (before.st_size, before.st_mtime_ns, len(data)) != (after.st_size, after.st_mtime_ns, after.st_size):
+        raise MachineError(f"{path}: was written to while it was read; try again when it's whole")
+    return data
 
 
 def decode(path: Path, data: bytes, decoder: msgspec.json.Decoder[T]) -> T:

@@ -51,6 +51,9 @@ class Build(Base):
     energydb_version: Mapped[str] = mapped_column(
         primary_key=True, comment="Version of energydb that loaded this file."
     )
+    documents: Mapped[int | None] = mapped_column(
+        comment="Files that were loaded; NULL in a file from before this was counted."
+    )
 
 
 class Source(Base):
@@ -171,6 +174,27 @@ class Document(Base):
     release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"), comment=RELEASE_KEY)
     file_name: Mapped[str] = mapped_column(comment="Base name of the file.")
     sha256: Mapped[str] = mapped_column(comment="SHA-256 of the file's bytes, in hexadecimal.")
+
+
+class DocumentRows(Base):
+    """How many rows a document gave.
+
+    A table of its own, since DuckDB alters no table that another one references.
+    """
+
+    __tablename__ = "document_rows"
+    __table_args__ = (
+        CheckConstraint("models >= 1 and runs >= 1 and published_picks >= 0 and output_length_bins >= 0"),
+        {"comment": "How many rows a document gave, counted as it was read: energydb check finds what is missing."},
+    )
+
+    document_key: Mapped[int] = mapped_column(
+        ForeignKey("document.document_key"), primary_key=True, autoincrement=False, comment=DOCUMENT_KEY
+    )
+    models: Mapped[int] = mapped_column(comment="Models in the document.")
+    runs: Mapped[int] = mapped_column(comment="Measured runs in the document: text, image and video.")
+    published_picks: Mapped[int] = mapped_column(comment="Picks that the document itself calls best.")
+    output_length_bins: Mapped[int] = mapped_column(comment="Bins of output lengths, over all runs.")
 
 
 class Model(Base):

@@ -14,11 +14,47 @@ import pytest
 from energydb.database import migrate, open_engine
 from energydb.load import load
 from energydb.paths import DATA
+from tests import reliability
 from tests.documents import run
 from tests.leaderboards import small_tasks, write_leaderboard
 
 # Without bytecode on disk each process that a test starts takes two to three times as long to do so.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+_GAVE: dict[str, str] = {}
+
+Proved = Callable[[str, str, str], None]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what writes the README's table of promises."""
+    parser.addoption("--write-reliability", action="store_true", help="put what the tests counted into the README")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say what the tests of reliability counted."""
+    if _GAVE:
+        terminalreporter.section("reliability")
+        for promise, gave in _GAVE.items():
+            terminalreporter.line(f"{promise} …: {gave}")
+    if config.getoption("--write-reliability"):
+        reliability.write(_GAVE)
+
+
+@pytest.fixture
+def proved() -> Proved:
+    """Take down what a test of a promise counted: its cases are the README's, its outcome is shown at the end.
+
+    `promise` is how the row of the README's table begins.
+    """
+
+    def take_down(promise: str, cases: str, gave: str) -> None:
+        stated = [row[2] for row in reliability.rows() if row[0].startswith(promise)]
+        assert stated == [cases], f"README, Reliability: {promise}"
+        _GAVE[promise] = gave
+
+    return take_down
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +108,7 @@ def database(empty_database: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyCo
     path = tmp_path / "made.duckdb"
     shutil.copyfile(empty_database, path)
     with duckdb.connect(str(path)) as connection:
-        connection.execute("insert into build values ('0')")
+        connection.execute("insert into build (energydb_version) values ('0')")
         yield connection
 
 

@@ -2,11 +2,14 @@
 
 import json
 import subprocess
+import threading
 
 import pytest
 
+from energydb.load import load
 from energydb.paths import QUERIES
 from energydb.views import read_views
+from tests.documents import LLAMA, SCOUT
 
 pytestmark = pytest.mark.clients
 
@@ -71,3 +74,31 @@ def test_a_view_file_runs_in_the_shell(duckdb_cli, seed_database, tmp_path):
     )
 
     assert [list(row.values()) for row in json.loads(done.stdout)] == EXPECTED
+
+
+def test_the_shell_reads_through_rebuilds(duckdb_cli, tmp_path):
+    """Each answer is of one whole release; an opening that the exchange falls into is made once more."""
+    path = tmp_path / "energy.duckdb"
+    load([LLAMA], path, strict=True)
+    stop = threading.Event()
+
+    def rebuild() -> None:
+        for number in range(10):
+            load([SCOUT if number % 2 else LLAMA], path, strict=True)
+        stop.set()
+
+    thread = threading.Thread(target=rebuild)
+    thread.start()
+    seen = set()
+    sql = "select count(*), count(distinct model_key), (select any_value(slug) from model) from configuration"
+    while not stop.is_set() or len(seen) < 2:
+        command = [duckdb_cli, "-readonly", "-csv", "-noheader", path, sql]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+        seen.add(done.stdout.strip())
+        if stop.is_set():
+            load([LLAMA if any(SCOUT.stem in row for row in seen) else SCOUT], path, strict=True)
+    thread.join()
+
+    assert seen == {f"22,1,{LLAMA.stem}", f"20,1,{SCOUT.stem}"}

@@ -27,7 +27,7 @@ def others(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name != "energy.duckdb")
 
 
-def test_a_load_that_is_killed_leaves_the_old_file_or_the_new(tmp_path, capsys):
+def test_a_load_that_is_killed_leaves_the_old_file_or_the_new(tmp_path, proved):
     """Kill -9 at moments over the whole run: whole and sound either way, and the next run clears up."""
     path = tmp_path / "energy.duckdb"
     load([LLAMA], path, strict=True)
@@ -54,17 +54,14 @@ def test_a_load_that_is_killed_leaves_the_old_file_or_the_new(tmp_path, capsys):
         left += bool(others(tmp_path))
 
     load([SCOUT], path, strict=True)
-    with capsys.disabled():
-        print(
-            f"\nkilled: {kills} of {KILLS} loads, {old} left the old file, {new} the new, {left} left a folder behind"
-        )
-
     assert old + new == KILLS
     assert kills > KILLS // 2
     assert others(tmp_path) == []
+    gave = f"{kills} killed in time; {old} left the old file, {new} the new; {left} left a folder, which went"
+    proved("Killed at any moment", "30 loads", gave)
 
 
-def test_of_two_loads_at_once_one_is_refused(tmp_path):
+def test_of_two_loads_at_once_one_is_refused(tmp_path, proved):
     """At once, with the process named; the file is then the first one's, whole."""
     path = tmp_path / "energy.duckdb"
     refused, done = 0, 0
@@ -90,12 +87,13 @@ def test_of_two_loads_at_once_one_is_refused(tmp_path):
     assert refused + done == 8
     assert done >= 4
     assert refused >= 1
+    proved("Of two loads of one file", "4 pairs", f"{refused} refused, {done} done")
 
 
 READ = """
-import duckdb, json, sys, time
-seen, again, until = set(), 0, time.monotonic() + float(sys.argv[2])
-while time.monotonic() < until:
+import duckdb, json, os, sys
+seen, count, again = set(), 0, 0
+while os.path.exists(sys.argv[2]):
     try:
         connection = duckdb.connect(sys.argv[1], read_only=True)
     except duckdb.IOException:
@@ -107,29 +105,33 @@ while time.monotonic() < until:
             " (select sum(runs) from contents) from configuration"
         ).fetchall()
     seen.add(row)
-print(json.dumps([sorted(seen), again], default=int))
+    count += 1
+print(json.dumps([sorted(seen), count, again], default=int))
 """
 
 
-def test_readers_go_on_while_the_file_is_rebuilt(tmp_path, capsys):
+def test_readers_go_on_while_the_file_is_rebuilt(tmp_path, proved):
     """8 readers over 20 rebuilds: every answer is of one whole release, 22 runs of Llama or 20 of Scout.
 
     DuckDB opens a file twice, and where the exchange falls between the two its opening fails: the next succeeds.
     """
     path = tmp_path / "energy.duckdb"
     load([LLAMA], path, strict=True)
-    command = [sys.executable, "-c", READ, path, "18"]
+    rebuilding = tmp_path / "rebuilding"
+    rebuilding.touch()
+    command = [sys.executable, "-c", READ, path, rebuilding]
     readers = [subprocess.Popen(command, stdout=-1, stderr=-1, text=True) for _ in range(8)]
     for number in range(20):
         load([SCOUT if number % 2 else LLAMA], path, strict=True)
+    rebuilding.unlink()
     ended = [(reader.communicate(), reader.returncode) for reader in readers]
     assert [said for (_, said), code in ended if code] == []
     answers = [json.loads(shown) for (shown, _), _ in ended]
-    with capsys.disabled():
-        print(f"\nreaders: 8 over 20 rebuilds, {sum(again for _, again in answers)} had to open the file once more")
-
-    seen = {tuple(row) for rows, _ in answers for row in rows}
+    seen = {tuple(row) for rows, _, _ in answers for row in rows}
     assert seen == {(22, 1, LLAMA.stem, 22), (20, 1, SCOUT.stem, 20)}
+    given, again = (sum(counts) for counts in zip(*(counts for _, *counts in answers), strict=True))
+    gave = f"{given:,} answers, each of one release; {again} openings had to be repeated"
+    proved("A reader sees one whole release", "8 readers, 20 rebuilds", gave)
 
 
 def test_energydb_itself_opens_once_more(tmp_path):

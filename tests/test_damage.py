@@ -164,7 +164,7 @@ def findings(tmp_path_factory):
     engine.dispose()
 
 
-def test_no_damage_is_silently_accepted(findings, capsys):
+def test_no_damage_is_silently_accepted(findings, proved):
     """Refused at its place, or found; the few that can't be told are listed, and each of those is silent indeed."""
     refused, found, silent, misplaced = [], [], set(), []
     for place, damage, text in CASES:
@@ -179,14 +179,12 @@ def test_no_damage_is_silently_accepted(findings, capsys):
             found.append((place, damage))
         else:
             silent.add((place, damage))
-    with capsys.disabled():
-        counts = f"{len(refused)} refused, {len(found)} found, {len(silent)} can't be told from good data"
-        print(f"\ndamage: {len(CASES)} cases, {counts}")
-
     assert misplaced == []
     assert sorted(silent - SILENT.keys()) == []
     assert sorted(SILENT.keys() - silent) == []
     assert all(SILENT.values())
+    gave = f"{len(refused)} refused, {len(found)} found; {len(silent)} can't be told from good data"
+    proved("A damaged document", f"{len(CASES)} damages", gave)
 
 
 def test_there_are_hundreds_of_cases():
@@ -219,7 +217,7 @@ def _at(made: Any, place: str) -> tuple[Any, Any]:
     return made, last
 
 
-def test_no_damage_of_a_leaderboard_is_silently_accepted(tmp_path, capsys):
+def test_no_damage_of_a_leaderboard_is_silently_accepted(tmp_path, proved):
     """Each field of each kind of file: refused, but for what nothing else says."""
     folder = write_leaderboard(tmp_path / "data")
     files = [folder / "index.json"]
@@ -247,10 +245,9 @@ def test_no_damage_of_a_leaderboard_is_silently_accepted(tmp_path, capsys):
                 except DocumentErrors as error:
                     misplaced += [line for line in error.lines if str(folder) not in line]
         path.write_text(json.dumps(whole))
-    with capsys.disabled():
-        print(f"\ndamage of a leaderboard: {count} cases, {len(silent)} kinds of them can't be told from good data")
-
     assert misplaced == []
     assert sorted(silent - LEADERBOARD_SILENT.keys()) == []
     assert sorted(LEADERBOARD_SILENT.keys() - silent) == []
-    assert count > 1000
+    proved(
+        "A damaged file of the leaderboard", f"{count:,} damages", f"{len(silent)} kinds can't be told from good data"
+    )

@@ -1,5 +1,6 @@
 """Migrations: the same schema as declared, down and up again, and by hand."""
 
+import gzip
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from energydb.catalog import reading
+from energydb.check import check_database
 from energydb.database import newest_revision, open_engine, upgrade
 from energydb.errors import DataError
 from energydb.load import load
@@ -154,6 +156,35 @@ def test_upgrade_keeps_rows_and_tables_that_someone_added(tmp_path):
         assert connection.execute("from mine").fetchall() == [(1,)]
         assert connection.execute("select count(*) from best_pick").fetchone() == (3,)
         assert connection.execute("from scenario").fetchall() == []
+
+
+@pytest.mark.parametrize("kept", sorted((Path(__file__).parent / "older").iterdir()), ids=lambda kept: kept.name[:4])
+def test_a_file_of_each_older_schema_keeps_its_rows(tmp_path, kept, proved):
+    """Kept as it was loaded then, from both formats: every row of every table of that age is there, and sound."""
+    path = tmp_path / "energy.duckdb"
+    path.write_bytes(gzip.decompress(kept.read_bytes()))
+    with duckdb.connect(str(path), read_only=True) as connection:
+        of_then = connection.execute(
+            "select table_name, column_name from duckdb_columns() where table_name in"
+            " (select table_name from duckdb_tables() where table_name <> 'alembic_version')"
+        ).fetchall()
+        columns = {table: [name for of, name in of_then if of == table] for table, _ in of_then}
+        before = {name: rows_of(connection, name, columns[name]) for name in columns}
+
+    assert upgrade(path) == (kept.name[:4], newest_revision())
+
+    with duckdb.connect(str(path), read_only=True) as connection:
+        after = {name: rows_of(connection, name, columns[name]) for name in columns}
+    assert after == before
+    assert sum(len(rows) for rows in before.values()) > 100
+    assert all(before[name] for name in before)
+    rows = sum(len(rows) for rows in before.values())
+    proved("An older file is brought", "each older schema", f"{rows} rows of {len(before)} tables kept")
+    assert [result for result in check_database(path) if not result.sound] == []
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, table: str, columns: list[str]) -> list[tuple]:
+    return connection.execute(f"select {', '.join(columns)} from {table} order by all").fetchall()
 
 
 def test_upgrade_keeps_rows_that_are_still_in_the_log(tmp_path):

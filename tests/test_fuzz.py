@@ -3,13 +3,15 @@
 import json
 import os
 import random
+import threading
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from energydb.document import read_document
-from energydb.errors import DocumentErrors
+from energydb.errors import DocumentErrors, MachineError
 from energydb.leaderboard import read_leaderboard
 from tests.documents import SCOUT, document, run, write
 from tests.leaderboards import small_tasks, write_leaderboard
@@ -32,8 +34,12 @@ def faults(reader, path) -> tuple[str, ...]:
     return ()
 
 
+TRIED = Counter()
+
+
 def read(path, data: bytes) -> None:
     """Read; any exception other than the project's own is a failure, and so is a fault without its file."""
+    TRIED["by Hypothesis"] += 1
     path.write_bytes(data)
     assert all(line.startswith(f"{path}: ") and len(line) < 800 for line in faults(read_document, path))
 
@@ -81,6 +87,7 @@ def test_a_leaderboard_changed_anywhere(tmp_path):
             )
             path.write_bytes(made)
             assert "" not in faults(read_leaderboard, folder)
+            TRIED["by random changes"] += 1
         path.write_bytes(good)
     read_leaderboard(folder)
 
@@ -115,6 +122,45 @@ def test_extremes(tmp_path, text):
     path = tmp_path / "extreme.json"
     path.write_text(text)
     assert all(len(line) < 800 for line in faults(read_document, path))
+
+
+def test_what_was_tried(proved):
+    """All of it by the tests above, so that none is left out."""
+    assert TRIED["by Hypothesis"] >= EXAMPLES
+    assert TRIED["by random changes"] > 100
+    given = ", ".join(f"{count} {how}" for how, count in TRIED.items())
+    proved("Any input ends", "300 by Hypothesis, 12 a file", f"{given}: none with anything else")
+
+
+def test_a_text_of_200_megabytes(tmp_path):
+    """Refused by its length, in words of one line."""
+    path = tmp_path / "extreme.json"
+    path.write_text(json.dumps(document()).replace('"caveat": "', '"caveat": "' + "x" * 200_000_000, 1))
+
+    (line,) = faults(read_document, path)
+    assert line.startswith(f"{path}: $.caveat: expected text of at most 65536 characters, got ")
+    assert len(line) < 300
+
+
+def test_a_file_that_is_written_to_while_it_is_read(tmp_path):
+    """Half of the old and half of the new would be neither."""
+    path = tmp_path / "growing.json"
+    path.write_bytes(b" " * 50_000_000)
+    stop = threading.Event()
+
+    def grow() -> None:
+        with path.open("ab", buffering=0) as file:
+            while not stop.is_set():
+                file.write(b" ")
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        with pytest.raises(MachineError, match="was written to while it was read; try again"):
+            read_document(path)
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_a_file_that_goes_while_it_is_read(tmp_path):

@@ -40,9 +40,12 @@ def database(tmp_path_factory):
 SQL = "select slug, name from model order by slug"
 
 
-def test_it_is_stored_exactly(database):
+def test_it_is_stored_exactly(database, proved):
     with duckdb.connect(str(database), read_only=True) as connection:
-        assert [name for _, name in connection.execute(SQL).fetchall()] == list(HOSTILE.values())
+        stored = [name for _, name in connection.execute(SQL).fetchall()]
+
+    assert stored == list(HOSTILE.values())
+    proved("Hostile text", f"{len(HOSTILE)} texts", f"{len(stored)} stored as they came")
 
 
 def ask(energydb, database, format):

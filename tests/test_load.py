@@ -8,7 +8,9 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -69,7 +71,7 @@ def test_documents_are_told_by_name_and_hash(seeds):
     assert rows == [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in (LLAMA, SCOUT)]
 
 
-def test_two_builds_are_the_same_bytes(tmp_path):
+def test_two_builds_are_the_same_bytes(tmp_path, proved):
     """In two folders, from two places, in two orders: only DuckDB's own identifier differs."""
     moved = tmp_path / "moved"
     moved.mkdir()
@@ -87,6 +89,7 @@ def test_two_builds_are_the_same_bytes(tmp_path):
 
     first, second, third = map(without_own_bytes, builds)
     assert first == second == third
+    proved("The same documents give the same bytes", f"{len(builds)} builds", "equal")
 
 
 def test_the_same_bytes_given_twice_are_loaded_once(tmp_path):
@@ -204,6 +207,18 @@ def test_findings_are_reported_and_with_strict_refused(tmp_path):
     assert path.read_bytes() == before
 
 
+def energydb_process(
+    *arguments: str | Path, obeying_modes: bool = False, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run the command; `obeying_modes` without what lets root read and write anything."""
+    command = [Path(sys.executable).with_name("energydb"), *arguments]
+    if obeying_modes and os.geteuid() == 0:
+        if not shutil.which("setpriv"):
+            pytest.skip("root writes anywhere")
+        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *command]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
 def leftovers(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
@@ -239,22 +254,53 @@ def test_mode_link_and_stale_log(tmp_path):
     assert ask(link, "select count(*) as runs from configuration") == [{"runs": 20}]
 
 
-@pytest.mark.parametrize("content", [b"my notes\n" * 100, None], ids=["text", "duckdb"])
-def test_what_is_not_ours_is_not_replaced(tmp_path, content):
+def test_what_is_not_ours_is_not_replaced(tmp_path, seed_database, proved):
     """A slip in --database must not cost a file."""
-    path = tmp_path / "mine"
-    if content is None:
-        with duckdb.connect(str(path)) as connection:
-            connection.execute("create table mine as select 1 as one")
-    else:
-        path.write_bytes(content)
-    before = path.read_bytes()
+    made = {}
 
-    with pytest.raises(DataError, match="isn't replaced; --force"):
-        load([SCOUT], path, strict=True)
+    def place(kind: str, content: bytes | None = None, *, statement: str | None = None) -> Path:
+        made[kind] = tmp_path / f"{kind}.duckdb"
+        if content is not None:
+            made[kind].write_bytes(content)
+        if statement:
+            with duckdb.connect(str(made[kind])) as connection:
+                connection.execute(statement)
+        return made[kind]
 
-    assert path.read_bytes() == before
-    assert leftovers(tmp_path) == ["mine"]
+    whole = seed_database.read_bytes()
+    place("notes", b"my notes\n" * 100)
+    place("another database", statement="create table mine as select 1 as one")
+    place("with a table added", whole, statement="create table mine as select 1 as one")
+    place("of a newer schema", whole, statement="update alembic_version set version_num = '9999'")
+    place("cut", whole[: len(whole) // 2])
+    place("a folder").mkdir()
+    os.mkfifo(place("a pipe"))
+    place("a device").symlink_to("/dev/null")
+    loop = place("a link loop")
+    loop.symlink_to(loop)
+    before = {kind: path.read_bytes() for kind, path in made.items() if path.is_file()}
+    refused = {}
+    for kind, path in made.items():
+        with pytest.raises((DataError, MachineError)) as refusal:
+            load([SCOUT], path, strict=True)
+        refused[kind] = str(refusal.value).removeprefix(f"{path}: ")
+
+    assert {kind: path.read_bytes() for kind, path in made.items() if path.is_file()} == before
+    assert leftovers(tmp_path) == sorted(path.name for path in made.values())
+    remedy = "so it isn't replaced; --force replaces it all the same"
+    assert refused == {
+        "notes": f"not a DuckDB file, {remedy}",
+        "another database": f"a DuckDB file, but not energydb's, {remedy}",
+        "with a table added": f"holds tables or views that energydb didn't make (mine), {remedy}",
+        "of a newer schema": f"made by a newer energydb (schema 9999), {remedy}",
+        "cut": f"can't be opened by DuckDB, {remedy}",
+        "a folder": "expected a file, got a folder",
+        "a pipe": "expected a file, got a device or pipe",
+        "a device": "expected a file, got a device or pipe",
+        "a link loop": "can't be reached: Too many levels of symbolic links",
+    }
+    assert Path("/dev/null").is_char_device()
+    proved("What isn't energydb's", f"{len(made)} kinds", f"{len(refused)} refused")
 
 
 def test_force_replaces_what_is_not_ours(tmp_path):
@@ -267,28 +313,12 @@ def test_force_replaces_what_is_not_ours(tmp_path):
     assert ask(path, "select count(*) as runs from configuration") == [{"runs": 20}]
 
 
-def test_tables_that_someone_added_are_not_lost(tmp_path):
-    """Names alone don't make a file energydb's; and one's own table in it would be gone with a rebuild."""
-    path = tmp_path / "energy.duckdb"
-    load([SCOUT], path, strict=True)
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("create table users as select 1 as one")
-    before = path.read_bytes()
-
-    with pytest.raises(DataError, match=r"tables or views that energydb didn't make \(users\)"):
-        load([SCOUT], path, strict=True)
-    assert path.read_bytes() == before
-
-
-def test_only_a_file_is_a_target(tmp_path):
-    """Not a device, which a root's load would replace; not a pipe, a link loop or a folder."""
+def test_force_spares_what_is_no_file(tmp_path):
+    """A device, which a root's load would replace, a pipe; and DuckDB's word for no file at all."""
     os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
     for name in ("pipe", "/dev/null"):
         with pytest.raises(DataError, match="expected a file, got a device or pipe"):
             load([SCOUT], tmp_path / name, strict=True, force=True)
-    with pytest.raises(MachineError, match="Too many levels of symbolic links"):
-        load([SCOUT], tmp_path / "loop", strict=True)
     with pytest.raises(UsageError, match="expected a file's name"):
         load([SCOUT], tmp_path / ":memory:", strict=True)
     assert Path("/dev/null").is_char_device()
@@ -310,24 +340,87 @@ def test_what_dead_runs_left_goes_and_a_live_runs_stays(tmp_path):
     assert leftovers(tmp_path) == [".energydb-live.building", "energy.duckdb"]
 
 
-def test_a_full_disk_is_the_machines_fault(tmp_path):
+def test_a_full_disk_is_the_machines_fault(tmp_path, proved):
     """At every size at which writing stops: one line, exit code 3, the old file as it was, nothing left."""
     path = tmp_path / "energy.duckdb"
     load([SCOUT], path, strict=True)
     before = path.read_bytes()
     whole = len(before)
-    for size in (0, 4096, 65536, whole // 2, whole - 4096):
-        done = subprocess.run(
-            [Path(sys.executable).with_name("energydb"), "load", SCOUT, "--database", path],
+    sizes = (0, 4096, 65536, whole // 2, whole - 4096)
+    for size in sizes:
+        done = energydb_process(
+            *("load", SCOUT, "--database", path),
             preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
-            capture_output=True,
-            text=True,
-            check=False,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # a cut one would stop every later start
         )
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (3, "", 1), done.stderr
         assert done.stderr.endswith(": File too large\n")
         assert path.read_bytes() == before
         assert leftovers(tmp_path) == ["energy.duckdb"]
+    proved("A full disk leaves", f"{len(sizes)} sizes", "each refused in one line, the file as it was")
+
+
+@pytest.fixture
+def small_disk(tmp_path) -> Iterator[Path]:
+    """A file system of its own, of 4 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]
+    if os.geteuid() or subprocess.run(mounting, capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets no test mount a disk")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def test_a_small_disk_that_fills_up(small_disk):
+    """Whatever is left of it: all is done, or nothing; it's ENOSPC here, and a limit on one file's size elsewhere."""
+    path = small_disk / "energy.duckdb"
+    load([SCOUT], path, strict=True)
+    before = without_own_bytes(path)
+    codes = set()
+    for left in (0, 64, 512, 1024, 2048):
+        filler = small_disk / "filler"
+        free = shutil.disk_usage(small_disk).free
+        filler.write_bytes(b"x" * (free - left * 1024))
+        done = energydb_process("load", SCOUT, "--database", path)
+        codes.add(done.returncode)
+        if done.returncode:
+            assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (3, "", 1), done.stderr
+        assert without_own_bytes(path) == before
+        assert leftovers(small_disk) == ["energy.duckdb", "filler"]
+        filler.unlink()
+
+    assert codes == {0, 3}
+
+
+def test_a_disk_that_may_only_be_read(small_disk):
+    path = small_disk / "energy.duckdb"
+    load([SCOUT], path, strict=True)
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+
+    done = energydb_process("load", SCOUT, "--database", path)
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == f"energydb: {path}: may not be written, so it isn't replaced\n"
+    assert energydb_process("query", "best_pick", "--database", path).returncode == 0
+
+
+def test_a_target_that_may_not_be_written(tmp_path):
+    """Someone protected it: neither replaced nor upgraded."""
+    path = tmp_path / "energy.duckdb"
+    load([SCOUT], path, strict=True)
+    path.chmod(0o444)
+    before = path.read_bytes()
+    for arguments in (
+        ["load", SCOUT, "--database", path],
+        ["load", "--force", "--database", path],
+        ["upgrade", path],
+    ):
+        done = energydb_process(*arguments, obeying_modes=True)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert done.stderr == f"energydb: {path}: may not be written, so it isn't replaced\n"
+    assert path.read_bytes() == before
+    assert leftovers(tmp_path) == ["energy.duckdb"]
 
 
 def test_a_folder_that_cannot_be_read_is_a_fault(tmp_path):
@@ -335,10 +428,7 @@ def test_a_folder_that_cannot_be_read_is_a_fault(tmp_path):
     (tmp_path / "in" / "closed").mkdir(parents=True)
     shutil.copy(SCOUT, tmp_path / "in")
     (tmp_path / "in" / "closed").chmod(0)
-    command = [Path(sys.executable).with_name("energydb"), "check", tmp_path / "in"]
-    if os.geteuid() == 0:
-        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *command]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = energydb_process("check", tmp_path / "in", obeying_modes=True)
 
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == f"energydb: {tmp_path}/in/closed: Permission denied\n"
@@ -353,10 +443,7 @@ def test_huge_counts_are_findings_and_no_overflow(tmp_path):
     assert [row[report.findings.columns.index("check_name")] for row in report.findings.rows] == ["num_gpus"]
 
 
-def test_a_folder_is_no_target(tmp_path):
-    """Nor is a folder that isn't there."""
-    with pytest.raises(DataError, match="expected a file, got a folder"):
-        load([SCOUT], tmp_path, strict=True)
+def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(MachineError, match="No such file or directory"):
         load([SCOUT], tmp_path / "none" / "energy.duckdb", strict=True)
 
@@ -402,20 +489,11 @@ def test_a_reader_goes_on_undisturbed(tmp_path):
         assert process.communicate("\n")[0] == "20\n"
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="root writes anywhere")
 def test_a_folder_that_cannot_be_written(tmp_path):
     """One line that says so, and exit code 3."""
     (tmp_path / "fixed").mkdir()
     (tmp_path / "fixed").chmod(0o555)
-    command = [
-        Path(sys.executable).with_name("energydb"),
-        "load",
-        "--database",
-        tmp_path / "fixed" / "e.duckdb",
-    ]
-    if os.geteuid() == 0:
-        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *command]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = energydb_process("load", "--database", tmp_path / "fixed" / "e.duckdb", obeying_modes=True)
 
     assert (done.returncode, done.stdout) == (3, "")
     assert "can't write into its folder: Permission denied" in done.stderr

@@ -1,0 +1,114 @@
+"""A database file held against what it promises: each kind of loss or change shows, in its own line."""
+
+import shutil
+from pathlib import Path
+
+import duckdb
+
+from energydb.check import check_database
+from energydb.load import load
+from tests.documents import LLAMA
+
+LOSSES = {
+    "a run": (
+        "delete from image_configuration where image_configuration_key = 1",
+        ["document text-to-image.json: expected 3 runs, as it was read with, got 2"],
+    ),
+    "bins": (
+        "delete from output_length_bin where bin = 2 and configuration_key = 1",
+        ["document gpqa.json: expected 3 bins of output lengths, as it was read with, got 2"],
+    ),
+    "picks": (
+        "delete from published_pick where gpu = 'B200'",
+        [
+            "document llama-3-1-70b-instruct.json: expected 2 published picks, as it was read with, got 1",
+            "published picks: 1 differ from the computed ones",
+            "view data_quality: 1 findings",
+        ],
+    ),
+    "evidence": (
+        "delete from licence_evidence where release_key = 1",
+        ["table licence_evidence: 1 releases have none"],
+    ),
+    "what made it": ("delete from build", ["build: expected one row, got 0"]),
+    "a file": (
+        "delete from document where document_key in"
+        " (select max(document_key) from document where file_name = 'index.json')",
+        ["table document: expected 28 rows, as many as were loaded, got 27"],
+    ),
+    "a run's setting": (
+        "update configuration set max_num_seqs = 8 where row_id like 'llama-3-1-70b-instruct/B200/2/16'",
+        ["runs in configuration: 1 come more than once"],
+    ),
+    "a figure": (
+        "update configuration set p90_itl_ms = 1 where configuration_key = 1",
+        ["view data_quality: 1 findings"],
+    ),
+    "a view": (
+        "drop view low_load_penalty",
+        ["view low_load_penalty: isn't there", "view low_load_penalty: can't be read"],
+    ),
+    "another view": (
+        "create or replace view gpu_scaling as select * replace (num_gpus + 1 as num_gpus) from gpu_power",
+        ["view gpu_scaling: not as energydb makes it"],
+    ),
+    "another macro": (
+        "create or replace macro pick() as table from best_pick",
+        ["macro pick: not as energydb makes it"],
+    ),
+    "a comment": ("comment on column gpu_power.gpu is null", ["column gpu_power.gpu: not as energydb makes it"]),
+    "the view of faults": (
+        "drop view data_quality",
+        [
+            "view data_quality: isn't there",
+            "published picks: can't be checked",
+            "view data_quality: can't be read",
+        ],
+    ),
+    "a table": ("drop table scenario", ["table scenario: isn't there"]),
+    "a table's keys": (
+        "create table kept as from published_pick; drop table published_pick; create table published_pick as"
+        " from kept; drop table kept; insert into published_pick values (999, 'H100', 1)",
+        [
+            "table published_pick: not as energydb makes it",
+            "foreign key published_pick.model_key to model.model_key: 1 rows point nowhere",
+        ],
+    ),
+}
+
+
+def faults(path: Path) -> list[str]:
+    return [f"{result.what}: {result.found}" for result in check_database(path) if not result.sound]
+
+
+def test_a_loss_shows(everything_database, tmp_path, proved):
+    """Each line is expected by its beginning; what rests on the lost thing may be named after it."""
+    shown = 0
+    for loss, (damage, expected) in LOSSES.items():
+        path = tmp_path / f"{loss}.duckdb"
+        shutil.copyfile(everything_database, path)
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(damage)
+        found = faults(path)
+
+        assert all(any(line.startswith(start) for line in found) for start in expected), (loss, found)
+        assert found[0].startswith(expected[0]), loss
+        shown += 1
+    proved("What is lost from a file", f"{len(LOSSES)} losses", f"{shown} named")
+
+
+def test_a_whole_file_has_no_faults(everything_database):
+    assert faults(everything_database) == []
+
+
+def test_every_line_of_a_whole_file(tmp_path):
+    """What is held, and how many: 22 runs and two picks of one document."""
+    path = tmp_path / "energy.duckdb"
+    load([LLAMA], path, strict=True)
+    found = {result.what: result.found for result in check_database(path)}
+
+    assert found["rows of documents"] == "all there, of 1 documents"
+    assert found["runs in configuration"] == "each once"
+    assert found["published picks"] == "2 equal the computed ones"
+    assert found["table configuration"] == "22 rows"
+    assert found["foreign keys"] == "17 hold"

@@ -22,11 +22,11 @@ from energydb.paths import ALEMBIC_INI, known_revisions
 from energydb.tables import Base
 
 # DuckDB 2.0's own format opens in no 1.x client; v1.4.0 does, and refuses another file's stale WAL.
-# Small blocks keep a small file small: 16 KiB is the least that DuckDB takes.
-_FILE_FORMAT = {
-    "storage_compatibility_version": "v1.4.0",
-    "default_block_size": "16384",
-}
+_STORAGE_VERSION = "v1.4.0"
+# The least that DuckDB takes keeps a small file small, and its own default keeps a large one small: of a million
+# runs, 128 MB and 55 MB.
+SMALL_BLOCKS = 16 * 2**10
+LARGE_BLOCKS = 256 * 2**10
 
 
 # What DuckDB raises where the disk is full or the memory: on writing, committing or checkpointing.
@@ -45,20 +45,26 @@ class DuckDBImpl(DefaultImpl):
     transactional_ddl = True
 
 
-def open_engine(path: Path) -> Engine:
-    """Open `path` for writing. No pool: it would keep the file's lock after the last connection."""
+def open_engine(path: Path, block_size: int = SMALL_BLOCKS) -> Engine:
+    """Open `path` for writing; a new file has blocks of `block_size` bytes.
+
+    No pool: it would keep the file's lock after the last connection.
+    """
     url = URL.create("duckdb", database=str(path))
-    return create_engine(url, poolclass=NullPool, connect_args={"config": dict(_FILE_FORMAT)})
+    config = {"storage_compatibility_version": _STORAGE_VERSION, "default_block_size": str(block_size)}
+    return create_engine(url, poolclass=NullPool, connect_args={"config": config})
 
 
 @contextlib.contextmanager
-def writing(path: Path) -> Iterator[Connection]:
+def writing(path: Path, block_size: int = SMALL_BLOCKS) -> Iterator[Connection]:
     """Yield a connection that writes to `path`; when the block ends well, commit and checkpoint.
+
+    A new file has blocks of `block_size` bytes.
 
     Raises:
         MachineError: the disk is full, or the file can't be written.
     """
-    engine = open_engine(path)
+    engine = open_engine(path, block_size)
     with _faults_in_words(path):
         connection = engine.connect()
         try:

@@ -2,16 +2,18 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import msgspec
+import msgspec.inspect
 
-from energydb.document_form import SAME_NAME_IN_SOURCE, ModelDocument, Source
+from energydb.document_form import SAME_NAME_IN_SOURCE, Configuration, ModelDocument, Source
 from energydb.errors import DocumentError, DocumentErrors
-from energydb.records import Document, File, Head, Model, Run
-from energydb.strict_json import decode, read_bytes, shown, unlike
+from energydb.records import Document, File, Head, Model, Run, Runs, columns_of
+from energydb.strict_json import colons, colons_of_columns, decode_form, read_bytes, refuse_hidden, shown, unlike
 
 FORMAT = "model_document"
 
@@ -21,6 +23,9 @@ KNOWN = {
     "$.unit": "Wh per million output tokens",
     "$.boundary": "gpu_only",
 }
+
+NOT_BLANK = "text that isn't blank"
+Columns = dict[str, Sequence[Any]]
 
 _DECODER = msgspec.json.Decoder(ModelDocument)
 # Where a field of the head stands in a document, to name it when two documents disagree.
@@ -40,9 +45,14 @@ def read_document(path: Path) -> Document:
         MachineError: the file can't be read.
     """
     data = read_bytes(path)
-    document = decode(path, data, _DECODER)
-    runs = tuple(_with_late_fields(document))
-    faults = [*_head_faults(path, document), *_run_faults(path, document, runs)]
+    document = decode_form(path, data, _DECODER)
+    columns = columns_of(document.configurations)
+    of_head = msgspec.structs.replace(document, configurations=())
+    refuse_hidden(path, data, colons(of_head) + colons_of_columns(Configuration, columns))
+    picks = {gpu: _place(pick, document, columns) for gpu, pick in document.best.items()}
+    faults = [*_head_faults(path, document, columns)]
+    _fill_late_fields(document.slug, columns)
+    faults += _run_faults(path, document, columns, picks)
     if faults:
         raise DocumentErrors(faults)
     return Document(
@@ -58,8 +68,8 @@ def read_document(path: Path) -> Document:
                 params_b=document.params_b,
                 active_params_b=document.active_params_b,
                 architecture=document.architecture,
-                runs=runs,
-                picks={gpu: document.configurations.index(run) for gpu, run in document.best.items()},
+                runs=Runs(Run, columns),
+                picks=cast(dict[str, int], picks),
             ),
         ),
     )
@@ -68,14 +78,12 @@ def read_document(path: Path) -> Document:
 # --- Faults of rule: each field is well formed, and together they can't be stored -----------------------
 
 
-def _head_faults(path: Path, document: ModelDocument) -> Iterator[DocumentError]:
+def _head_faults(path: Path, document: ModelDocument, columns: Columns) -> Iterator[DocumentError]:
     for place, known in KNOWN.items():
         got = getattr(document, place.removeprefix("$."))
         if got != known:
             yield unlike(path, place, shown(known), got)
-    for place, text in _texts(document):
-        if not text.strip():
-            yield unlike(path, place, "text that isn't blank", text)
+    yield from _blank_texts(path, document, columns)
     workload = document.source.workload
     task = _task(document.source)
     stem = Path(document.source.data_url).name.removesuffix(".json")
@@ -90,8 +98,10 @@ def _head_faults(path: Path, document: ModelDocument) -> Iterator[DocumentError]
         )
 
 
-def _run_faults(path: Path, document: ModelDocument, runs: tuple[Run, ...]) -> Iterator[DocumentError]:
-    measured = sorted({run.gpu for run in runs})
+def _run_faults(
+    path: Path, document: ModelDocument, columns: Columns, picks: Mapping[str, int | None]
+) -> Iterator[DocumentError]:
+    measured = sorted(set(columns["gpu"]))
     if sorted(document.gpus) != measured:
         yield unlike(
             path,
@@ -100,16 +110,18 @@ def _run_faults(path: Path, document: ModelDocument, runs: tuple[Run, ...]) -> I
             document.gpus,
         )
 
-    first_place: dict[tuple[object, ...], int] = {}
-    for place, run in enumerate(runs):
-        first = first_place.setdefault((run.gpu, run.num_gpus, run.max_num_seqs, run.repeat), place)
-        if first != place:
-            yield DocumentError(
-                path,
-                f"$.configurations[{place}]",
-                f"expected another gpu, num_gpus, max_num_seqs or repeat than $.configurations[{first}],"
-                f" got {run.gpu}, {run.num_gpus}, {run.max_num_seqs}, {run.repeat} again",
-            )
+    settings = list(zip(*(columns[field] for field in ("gpu", "num_gpus", "max_num_seqs", "repeat")), strict=True))
+    if len(set(settings)) < len(settings):
+        first_place: dict[tuple[object, ...], int] = {}
+        for place, setting in enumerate(settings):
+            first = first_place.setdefault(setting, place)
+            if first != place:
+                yield DocumentError(
+                    path,
+                    f"$.configurations[{place}]",
+                    f"expected another gpu, num_gpus, max_num_seqs or repeat than $.configurations[{first}],"
+                    f" got {', '.join(map(str, setting))} again",
+                )
 
     for gpu, pick in document.best.items():
         if gpu not in measured:
@@ -121,7 +133,7 @@ def _run_faults(path: Path, document: ModelDocument, runs: tuple[Run, ...]) -> I
             )
         elif pick.gpu != gpu:
             yield unlike(path, f"$.best.{gpu}.gpu", shown(gpu), pick.gpu)
-        elif pick not in document.configurations:
+        elif picks[gpu] is None:
             yield unlike(
                 path,
                 f"$.best.{gpu}",
@@ -130,19 +142,39 @@ def _run_faults(path: Path, document: ModelDocument, runs: tuple[Run, ...]) -> I
             )
 
 
-def _texts(document: ModelDocument) -> Iterator[tuple[str, str]]:
-    for field in ModelDocument.__struct_fields__:
-        if isinstance(text := getattr(document, field), str):
-            yield f"$.{field}", text
-    for field in Source.__struct_fields__:
-        if isinstance(text := getattr(document.source, field), str):
-            yield f"$.source.{field}", text
-    for place, text in enumerate(document.source.licence_evidence):
-        yield f"$.source.licence_evidence[{place}]", text
-    for place, run in enumerate(document.configurations):
-        for field in ("gpu", "precision", "row_id"):
-            if (text := getattr(run, field)) is not None:
-                yield f"$.configurations[{place}].{field}", text
+def _blank_texts(path: Path, document: ModelDocument, columns: Columns) -> Iterator[DocumentError]:
+    texts = _HEAD_TEXTS(document) + document.source.licence_evidence
+    evidence = (f"source.licence_evidence[{place}]" for place in range(len(document.source.licence_evidence)))
+    if not all(map(str.strip, texts)):
+        yield from (
+            unlike(path, f"$.{place}", NOT_BLANK, text)
+            for place, text in zip((*_HEAD_TEXT_PLACES, *evidence), texts, strict=True)
+            if not text.strip()
+        )
+    for field in ("gpu", "precision", "row_id"):
+        if not all(map(str.strip, set(columns[field]) - {None})):
+            yield from (
+                unlike(path, f"$.configurations[{place}].{field}", NOT_BLANK, text)
+                for place, text in enumerate(columns[field])
+                if text is not None and not text.strip()
+            )
+
+
+def _text_places(kind: type[msgspec.Struct], before: str) -> Iterator[str]:
+    fields = cast(msgspec.inspect.StructType, msgspec.inspect.type_info(kind)).fields
+    return (before + field.name for field in fields if isinstance(field.type, msgspec.inspect.StrType))
+
+
+_HEAD_TEXT_PLACES = (*_text_places(ModelDocument, ""), *_text_places(Source, "source."))
+_HEAD_TEXTS = attrgetter(*_HEAD_TEXT_PLACES)
+
+
+def _place(pick: Configuration, document: ModelDocument, columns: Columns) -> int | None:
+    """Return the place of the run that a pick repeats, field by field."""
+    for place, joules in enumerate(columns["joules_per_output_token"]):
+        if joules == pick.joules_per_output_token and document.configurations[place] == pick:
+            return place
+    return None
 
 
 # --- From the document's shape to the records' ----------------------------------------------------------
@@ -172,16 +204,14 @@ def _head(document: ModelDocument) -> Head:
     )
 
 
-def _with_late_fields(document: ModelDocument) -> Iterator[Run]:
+def _fill_late_fields(slug: str, columns: Columns) -> None:
     """Give each run that lacks them its row_id and its repeat, by their rule, in document order."""
-    seen: dict[tuple[str, int, int], int] = {}
-    for run in document.configurations:
-        setting = (run.gpu, run.num_gpus, run.max_num_seqs)
+    if None not in columns["row_id"] and None not in columns["repeat"]:
+        return
+    row_ids, repeats = list(columns["row_id"]), list(columns["repeat"])
+    seen: dict[tuple[Any, ...], int] = {}
+    for place, setting in enumerate(zip(columns["gpu"], columns["num_gpus"], columns["max_num_seqs"], strict=True)):
         seen[setting] = seen.get(setting, 0) + 1
-        if run.row_id is None or run.repeat is None:
-            run = msgspec.structs.replace(
-                run,
-                row_id=run.row_id or "/".join(map(str, (document.slug, *setting))),
-                repeat=run.repeat or seen[setting],
-            )
-        yield run
+        row_ids[place] = row_ids[place] or "/".join(map(str, (slug, *setting)))
+        repeats[place] = repeats[place] or seen[setting]
+    columns.update(row_id=row_ids, repeat=repeats)

@@ -10,15 +10,15 @@ from typing import Any, cast
 import msgspec
 
 from energydb.document_form import SAME_NAME_IN_SOURCE, Configuration, ModelDocument, Source
-from energydb.records import Head, Model, Run
+from energydb.records import Head, Model, Run, Runs
 from energydb.units import wh_per_million_tokens
 
 
 def model_document(head: Head, model: Model) -> bytes:
     """Return the document of one model under the head of its release."""
-    runs = cast(tuple[Run, ...], model.runs)
+    runs: Runs[Run] = model.runs
     source = {field: getattr(head, field) for field in SAME_NAME_IN_SOURCE}
-    gpus = sorted({run.gpu for run in runs})
+    gpus = sorted(set(runs.columns["gpu"]))
     configurations = tuple(map(_configuration, runs))
     document = ModelDocument(
         **{field: getattr(model, field) for field in ("slug", "name", "model_id", "params_b", "active_params_b")},
@@ -53,7 +53,7 @@ def rounded(model: Model, itl_deadline_ms: int) -> Model:
     Source: the leaderboard's published documents, which come out equal by these rules. `round` is Python's, of
     the double: SQL engines round otherwise.
     """
-    runs = cast(tuple[Run, ...], model.runs)
+    runs: Runs[Run] = model.runs
     picks: dict[str, int] = {}
     for place, run in enumerate(runs):
         if run.median_itl_ms > itl_deadline_ms:
@@ -61,7 +61,8 @@ def rounded(model: Model, itl_deadline_ms: int) -> Model:
         best = picks.setdefault(run.gpu, place)
         if _order(run) < _order(runs[best]):
             picks[run.gpu] = place
-    return msgspec.structs.replace(model, runs=tuple(_rounded(run, itl_deadline_ms) for run in runs), picks=picks)
+    published = Runs.of(Run, [_rounded(run, itl_deadline_ms) for run in runs])
+    return msgspec.structs.replace(model, runs=published, picks=picks)
 
 
 def _order(run: Run) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 _LONGEST_PLACE = 200
 
@@ -29,6 +30,10 @@ class DocumentError(DataError):
         self.path = path
         self.place = place
         self.problem = problem
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Go from one process to another with all parts."""
+        return DocumentError, (self.path, self.place, self.problem)
 
 
 class DocumentErrors(DataError):

@@ -14,7 +14,7 @@ from energydb.document import FORMAT as MODEL_DOCUMENT
 from energydb.document import read_document
 from energydb.document_writer import model_document, rounded
 from energydb.errors import DataError, QueryError, UsageError
-from energydb.records import Head, Model, Run
+from energydb.records import Head, Model, Run, Runs
 
 
 def write_parquet(answer: Answer, path: Path) -> None:
@@ -62,7 +62,7 @@ def model_documents(
         for model in _models(connection, release["release_key"]):
             if not re.fullmatch(r"[A-Za-z0-9._-]+", model.slug) or model.slug.startswith("."):
                 raise DataError(f"{model.slug!r}: expected a slug that can name a file")
-            if any(run.max_num_seqs is None for run in model.runs if isinstance(run, Run)):
+            if None in model.runs.columns["max_num_seqs"]:
                 raise DataError(f"{model.slug}: a run without max_num_seqs has no place in a model document")
             if release["format"] != MODEL_DOCUMENT:
                 model = rounded(model, head.itl_deadline_ms or 0)
@@ -130,7 +130,7 @@ def _models(connection: duckdb.DuckDBPyConnection, release_key: int) -> Iterator
         yield Model(
             **{field: model[field] for field in ("slug", "name", "model_id", "params_b", "active_params_b")},
             architecture=model["architecture"],
-            runs=tuple(Run(**{field: row[field] for field in Run.__struct_fields__}) for row in own),
+            runs=Runs(Run, {field: [row[field] for row in own] for field in Run.__struct_fields__}),
             picks={row["gpu"]: places[row["configuration_key"]] for row in picks if row["model_key"] == key},
         )
 

@@ -26,6 +26,19 @@ _PREFIX = ".energydb-"
 _SUFFIX = ".building"
 
 
+# Locks that this process holds. A forked process would hold them too, and outlive what they protect.
+_held: set[int] = set()
+
+
+def _let_go() -> None:
+    for lock in _held:
+        os.close(lock)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
+
+
 def is_duckdb(path: Path) -> bool:
     """Tell a DuckDB file from any other by its first bytes, whatever its name."""
     if not path.is_file():
@@ -97,7 +110,8 @@ def working_folder(beside: Path) -> Iterator[Path]:
     except OSError as error:
         raise MachineError(f"{beside}: can't write into its folder: {error.strerror}") from error
     try:
-        yield folder
+        with _holding(lock):
+            yield folder
     except OSError as error:
         raise MachineError(f"{beside}: can't be written: {error.strerror or error}") from error
     finally:
@@ -125,10 +139,21 @@ def only_one(target: Path) -> Iterator[None]:
     except OSError as error:
         raise MachineError(f"{target}: can't write into its folder: {error.strerror}") from error
     try:
-        yield
+        with _holding(lock):
+            yield
     finally:
         path.unlink(missing_ok=True)
         os.close(lock)
+
+
+@contextlib.contextmanager
+def _holding(lock: int) -> Iterator[None]:
+    """Keep a lock to this process alone while the block runs."""
+    _held.add(lock)
+    try:
+        yield
+    finally:
+        _held.discard(lock)
 
 
 def _take(path: Path) -> int:

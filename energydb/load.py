@@ -1,25 +1,21 @@
 """Rebuilds the database: reads and checks every document, builds a new file, and publishes it whole."""
 
-import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 import sqlalchemy
 from sqlalchemy import Connection
 
 import energydb
 from energydb import tables
-from energydb.database import migrate, replacing, writing
-from energydb.document import read_document
-from energydb.errors import DataError, DocumentError, DocumentErrors, FindingsError, UsageError
-from energydb.leaderboard import is_leaderboard, read_leaderboard
-from energydb.normalise import disagreements, scenario_rows, table_rows
+from energydb.database import LARGE_BLOCKS, SMALL_BLOCKS, migrate, replacing, writing
+from energydb.errors import DataError, DocumentError, FindingsError
+from energydb.normalise import TableRows, scenario_rows, table_rows
 from energydb.paths import DATA, SCENARIOS
 from energydb.progress import Track, silently
-from energydb.records import Document
+from energydb.reading import Input, find, reading
 from energydb.scenario import Scenario, read_scenarios
 
 
@@ -57,10 +53,10 @@ def load(
         UsageError: a path doesn't exist.
         MachineError: `target` can't be written, or is held open for writing.
     """
-    documents, notes = read_documents(paths, track)
+    found = find(paths or [DATA])
     places = read_scenarios(scenarios)
     with replacing(target, force=force) as built:
-        report = _build(documents, places, notes, built)
+        report = _build(found, places, built, track)
         if strict and report.findings.rows:
             raise FindingsError(finding_faults(report), target)
     return report
@@ -73,9 +69,9 @@ def check(paths: Sequence[Path], *, track: Track = silently) -> Report:
         DataError: a document is at fault.
         UsageError: a path doesn't exist.
     """
-    documents, notes = read_documents(paths, track)
+    found = find(paths or [DATA])
     with tempfile.TemporaryDirectory(prefix="energydb-") as folder:
-        return _build(documents, read_scenarios(SCENARIOS), notes, Path(folder) / "check.duckdb")
+        return _build(found, read_scenarios(SCENARIOS), Path(folder) / "check.duckdb", track)
 
 
 def finding_faults(report: Report) -> list[DocumentError]:
@@ -93,93 +89,33 @@ def finding_faults(report: Report) -> list[DocumentError]:
     return faults
 
 
-def read_documents(paths: Sequence[Path], track: Track = silently) -> tuple[list[Document], tuple[str, ...]]:
-    """Read every document once, and say which came twice.
-
-    Raises:
-        DocumentErrors: every faulty document, each with its first fault of form or all its faults of rule.
-        UsageError: a path doesn't exist.
-    """
-    found = _find(paths or [DATA])
-    faults: list[DocumentError] = []
-    documents: dict[object, Document] = {}
-    notes = []
-    for path in track(found, what="Reading"):
-        try:
-            read = read_leaderboard(path) if path.is_dir() else [read_document(path)]
-        except DocumentErrors as error:
-            faults += error.errors
-            continue
-        for document in read:
-            first = documents.setdefault(tuple(file.sha256 for file in document.files), document)
-            if first is not document:
-                notes.append(f"{document.path}: the same bytes as {first.path}, loaded once")
-    if not faults:
-        faults += disagreements(list(documents.values()))
-    if faults:
-        raise DocumentErrors(faults)
-    return list(documents.values()), tuple(notes)
-
-
-def _find(paths: Sequence[Path]) -> list[Path]:
-    """Find documents and folders of the leaderboard's data: each once, in the order of their paths."""
-    found: dict[Path, Path] = {}
-    for path in paths:
-        if path.is_dir():
-            within = list(_search(path))
-            if not within:
-                raise DataError(f"{path}: expected a folder with documents (*.json), got none")
-        elif path.exists():
-            within = [path]
-        else:
-            raise UsageError(f"{path}: no such file or folder")
-        for file in within:
-            found.setdefault(Path(os.path.realpath(file)), file)
-    return sorted(found.values())
-
-
-def _search(folder: Path) -> Iterator[Path]:
-    """Search a folder for `*.json`, through all its folders but hidden ones; the leaderboard's is one piece."""
-    within = sorted(folder.iterdir())
-    if is_leaderboard(folder):
-        yield folder
-        return
-    for path in within:
-        if path.name.startswith("."):
-            continue
-        if path.is_dir() and not path.is_symlink():
-            yield from _search(path)
-        elif path.suffix == ".json":
-            yield path
-
-
-def _build(
-    documents: Sequence[Document], scenarios: Sequence[Scenario], notes: tuple[str, ...], path: Path
-) -> Report:
-    with writing(path) as connection:
+def _build(found: Input, scenarios: Sequence[Scenario], path: Path, track: Track) -> Report:
+    block_size = LARGE_BLOCKS if found.is_much else SMALL_BLOCKS
+    with reading(found, path.parent, track) as documents_read, writing(path, block_size) as connection:
         migrate(connection)
+        documents = documents_read()
         made = {
             "energydb_version": energydb.__version__,
-            "documents": sum(len(document.files) for document in documents),
+            "documents": sum(len(document.files) for batch in documents.batches for document in batch.documents),
         }
         connection.execute(sqlalchemy.insert(tables.Build), made)
-        for table, rows in (scenario_rows(scenarios), *table_rows(documents)):
-            _insert(connection, table, rows)
-        return Report(_fetch(connection, "contents"), _fetch(connection, "data_quality"), notes)
+        for rows in (scenario_rows(scenarios), *table_rows(documents.batches)):
+            _insert(connection, rows)
+        return Report(_fetch(connection, "contents"), _fetch(connection, "data_quality"), documents.notes)
 
 
-def _insert(connection: Connection, table: type[tables.Base], rows: pa.Table) -> None:
+def _insert(connection: Connection, rows: TableRows) -> None:
     """Hand whole columns to DuckDB, and make sure that every row arrived."""
     driver: Any = connection.connection.driver_connection
-    driver.register("arrow_rows", rows)
-    columns: list[Any] = [sqlalchemy.column(name) for name in rows.column_names]
+    driver.register("arrow_rows", rows.stream)
+    columns: list[Any] = [sqlalchemy.column(name) for name in rows.stream.schema.names]
     source = sqlalchemy.select(*columns).select_from(sqlalchemy.table("arrow_rows"))
-    connection.execute(sqlalchemy.insert(table).from_select(rows.column_names, source))
+    connection.execute(sqlalchemy.insert(rows.table).from_select(rows.stream.schema.names, source))
     driver.unregister("arrow_rows")
-    counting = sqlalchemy.select(sqlalchemy.func.count()).select_from(table)
+    counting = sqlalchemy.select(sqlalchemy.func.count()).select_from(rows.table)
     count = connection.execute(counting).scalar_one()
-    if count != rows.num_rows:
-        raise DataError(f"{table.__tablename__}: expected {rows.num_rows} rows, got {count}")
+    if count != rows.expected:
+        raise DataError(f"{rows.table.__tablename__}: expected {rows.expected} rows, got {count}")
 
 
 def _fetch(connection: Connection, view: str) -> Rows:

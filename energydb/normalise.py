@@ -1,28 +1,36 @@
-"""Turns the records of many documents into the rows of each table, with keys that depend on content alone."""
+"""Turns batches of documents into the rows of each table, with keys that depend on content alone."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from operator import attrgetter
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
-import sqlalchemy
 
 from energydb import tables
+from energydb.columns import BINS, RUN_TABLES, Batch, Extent, packed, rows_of, schema, unpacked
 from energydb.errors import DocumentError
 from energydb.gpus import VENDOR_FACTS
-from energydb.records import AnyRun, Document, Head, ImageRun, Model, Run, VideoRun
+from energydb.records import Document, Head, Model
 from energydb.scenario import Scenario
 
-_ARROW_TYPES: dict[type[sqlalchemy.types.TypeEngine[Any]], pa.DataType] = {
-    sqlalchemy.Boolean: pa.bool_(),
-    sqlalchemy.Date: pa.date32(),
-    sqlalchemy.Double: pa.float64(),
-    sqlalchemy.Integer: pa.int32(),
-    sqlalchemy.String: pa.string(),
-}
+
+class TableRows(NamedTuple):
+    """The rows of one table: how many there are, and a stream of them."""
+
+    table: type[tables.Base]
+    expected: int
+    stream: pa.RecordBatchReader
+
+
+class _Placed(NamedTuple):
+    """A model, its document's key, and where its runs stand."""
+
+    document_key: int
+    release_key: int
+    batch: Batch
+    model: Model
+    extent: Extent
 
 
 def disagreements(documents: Sequence[Document]) -> Iterator[DocumentError]:
@@ -35,10 +43,11 @@ def disagreements(documents: Sequence[Document]) -> Iterator[DocumentError]:
     for document in documents:
         heads.setdefault(document.head.release, Counter())[document.head] += 1
         first.setdefault(document.head, document)
+    common = {release: counted.most_common(1)[0][0] for release, counted in heads.items()}
     holders: dict[tuple[object, str], Document] = {}
     for document in documents:
-        usual = heads[document.head.release].most_common(1)[0][0]
-        for field in Head.__struct_fields__:
+        usual = common[document.head.release]
+        for field in Head.__struct_fields__ if document.head != usual else ():
             expected, got = getattr(usual, field), getattr(document.head, field)
             if expected != got:
                 yield DocumentError(
@@ -56,27 +65,42 @@ def disagreements(documents: Sequence[Document]) -> Iterator[DocumentError]:
                 )
 
 
-def scenario_rows(scenarios: Sequence[Scenario]) -> tuple[type[tables.Base], pa.Table]:
+def scenario_rows(scenarios: Sequence[Scenario]) -> TableRows:
     """Return the rows of the table of scenarios, in their order."""
     return _rows(tables.Scenario, [msgspec.structs.astuple(scenario) for scenario in scenarios])
 
 
-def table_rows(documents: Sequence[Document]) -> Iterator[tuple[type[tables.Base], pa.Table]]:
+def table_rows(batches: Sequence[Batch]) -> Iterator[TableRows]:
     """Yield the rows of each table, a table after those that it references.
 
     Integer keys follow a stable order (releases by source, task, data version and format; models by release
     and slug; runs in document order), whatever the order and the place of the files.
     """
-    heads = sorted({document.head for document in documents}, key=_release_order)
+    held = [
+        (document, batch, extents)
+        for batch in batches
+        for document, extents in zip(batch.documents, batch.extents, strict=True)
+    ]
+    heads = sorted({document.head for document, _, _ in held}, key=_release_order)
     release_keys = {head: key for key, head in enumerate(heads, 1)}
     sources = sorted({(head.name, head.publisher, head.url) for head in heads})
     source_keys = {source: key for key, source in enumerate(sources, 1)}
-    documents = sorted(documents, key=lambda document: (release_keys[document.head], _slugs(document)))
-    files = [(document, file) for document in documents for file in document.files]
-    document_keys = {(document.head, file): key for key, (document, file) in enumerate(files, 1)}
-    models = [
-        (document, model) for document in documents for model in sorted(document.models, key=attrgetter("slug"))
-    ]
+    held.sort(key=lambda part: (release_keys[part[0].head], min(model.slug for model in part[0].models)))
+
+    files: list[tuple[int, int, str, str]] = []
+    counts: list[tuple[int, int, int, int, int]] = []
+    models: list[_Placed] = []
+    for document, batch, extents in held:
+        release_key, document_key = release_keys[document.head], len(files) + 1
+        files += [(key, release_key, file.name, file.sha256) for key, file in enumerate(document.files, document_key)]
+        runs, bins = sum(extent.runs for extent in extents), sum(extent.bins for extent in extents)
+        picks = sum(len(model.picks) for model in document.models)
+        counts.append((document_key, len(document.models), runs, picks, bins))
+        placed = [
+            _Placed(document_key, release_key, batch, model, extent)
+            for model, extent in zip(document.models, extents, strict=True)
+        ]
+        models += sorted(placed, key=lambda part: part.model.slug)
 
     yield _rows(tables.Source, [(key, *source) for source, key in source_keys.items()])
     yield _rows(tables.Task, sorted({(head.task, head.kind) for head in heads}))
@@ -100,101 +124,113 @@ def table_rows(documents: Sequence[Document]) -> Iterator[tuple[type[tables.Base
             for position, evidence in enumerate(head.licence_evidence, 1)
         ],
     )
-    yield _rows(
-        tables.Document,
-        [(key, release_keys[document.head], file.name, file.sha256) for key, (document, file) in enumerate(files, 1)],
-    )
-    yield _rows(
-        tables.DocumentRows,
-        [(document_keys[document.head, document.files[0]], *_row_counts(document)) for document in documents],
-    )
+    yield _rows(tables.Document, files)
+    yield _rows(tables.DocumentRows, counts)
     yield _rows(
         tables.Model,
         [
             _values(
-                model,
+                placed.model,
                 tables.Model,
                 model_key=key,
-                document_key=document_keys[document.head, document.files[0]],
-                release_key=release_keys[document.head],
+                document_key=placed.document_key,
+                release_key=placed.release_key,
             )
-            for key, (document, model) in enumerate(models, 1)
+            for key, placed in enumerate(models, 1)
         ],
     )
-    gpus = sorted({run.gpu for _, model in models for run in model.runs})
+    gpus = sorted({gpu for placed in models for gpu in placed.extent.gpus})
     yield _rows(tables.Gpu, [(gpu, *VENDOR_FACTS.get(gpu, (None, None, None))) for gpu in gpus])
-    for kind, (table, key_name) in _RUN_TABLES.items():
-        of_kind = [(key, model) for key, (_, model) in enumerate(models, 1) if model.runs and _kind(model) is kind]
-        yield _run_rows(kind, table, key_name, of_kind)
-        if kind is Run:
-            yield from _pick_and_length_rows(of_kind)
+    for table in RUN_TABLES.values():
+        of_kind = [
+            (key, placed) for key, placed in enumerate(models, 1) if placed.extent.table == table.__tablename__
+        ]
+        count = sum(placed.extent.runs for _, placed in of_kind)
+        yield TableRows(table, count, pa.RecordBatchReader.from_batches(schema(table), _runs(table, of_kind)))
+        if table is tables.Configuration:
+            yield _picks(of_kind)
+            count = sum(placed.extent.bins for _, placed in of_kind)
+            stream = pa.RecordBatchReader.from_batches(schema(tables.OutputLengthBin), _bins(of_kind))
+            yield TableRows(tables.OutputLengthBin, count, stream)
 
 
-_RUN_TABLES: dict[type[AnyRun], tuple[type[tables.Base], str]] = {
-    Run: (tables.Configuration, "configuration_key"),
-    ImageRun: (tables.ImageConfiguration, "image_configuration_key"),
-    VideoRun: (tables.VideoConfiguration, "video_configuration_key"),
-}
-
-
-def _kind(model: Model) -> type[AnyRun]:
-    """Return the kind of a model's runs."""
-    return next(kind for kind in _RUN_TABLES if isinstance(model.runs[0], kind))
-
-
-def _run_rows(
-    kind: type[AnyRun], table: type[tables.Base], key_name: str, models: Sequence[tuple[int, Model]]
-) -> tuple[type[tables.Base], pa.Table]:
-    """Return the runs of one kind; their keys count from 1."""
-    runs = [run for _, model in models for run in model.runs]
-    fields = kind.__struct_fields__
-    values = zip(*map(attrgetter(*fields), runs), strict=True) if runs else [()] * len(fields)
-    columns: dict[str, Any] = dict(zip(fields, values, strict=True))
-    columns[key_name] = range(1, len(runs) + 1)
-    columns["model_key"] = [key for key, model in models for _ in model.runs]
-    columns["parallel_notes"] = [
-        note for _, model in models for note in model.parallel_notes or (None,) * len(model.runs)
-    ]
-    schema = _schema(table)
-    arrays = [pa.array(columns[field.name], field.type) for field in schema]
-    return table, pa.table(arrays, schema=schema)
-
-
-def _pick_and_length_rows(models: Sequence[tuple[int, Model]]) -> Iterator[tuple[type[tables.Base], pa.Table]]:
-    """Yield what goes with the runs of text models: published picks and output lengths."""
-    picks: list[tuple[int, str, int]] = []
-    bins: list[tuple[int, int, float, float, int]] = []
+def _runs(table: type[tables.Base], models: Sequence[tuple[int, _Placed]]) -> Iterator[pa.RecordBatch]:
+    """Yield the runs of models with their keys, which count from 1; as many at a time as stand together."""
+    rows_in = _mapped()
     first_key = 1
-    for model_key, model in models:
-        picks += [(model_key, gpu, first_key + place) for gpu, place in sorted(model.picks.items())]
-        for key, lengths in enumerate(model.output_lengths, first_key):
-            bins += [
-                (key, place, low, high, count)
-                for place, ((low, high), count) in enumerate(
-                    zip(pairwise(lengths.edges), lengths.counts, strict=True), 1
-                )
-            ]
-        first_key += len(model.runs)
-    yield _rows(tables.PublishedPick, picks)
-    yield _rows(tables.OutputLengthBin, bins)
+    for together in _adjacent(models):
+        extent = together[0][1].extent
+        count = sum(placed.extent.runs for _, placed in together)
+        rows = rows_in(together[0][1].batch, extent.table).slice(extent.first, count)
+        model_keys = b"".join(packed([key], pa.int32()) * placed.extent.runs for key, placed in together)
+        _, _, *measured = schema(table)
+        columns = [
+            unpacked(packed(range(first_key, first_key + count), pa.int32()), pa.int32()),
+            unpacked(model_keys, pa.int32()),
+            *(rows.column(field.name) for field in measured),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema(table))
+        first_key += count
 
 
-def _row_counts(document: Document) -> tuple[int, int, int, int]:
-    """Count what a document gives: models, runs, published picks, bins of output lengths."""
-    return (
-        len(document.models),
-        sum(len(model.runs) for model in document.models),
-        sum(len(model.picks) for model in document.models),
-        sum(len(lengths.counts) for model in document.models for lengths in model.output_lengths),
-    )
+def _adjacent(models: Sequence[tuple[int, _Placed]]) -> Iterator[list[tuple[int, _Placed]]]:
+    """Put models together whose runs stand one after the other in one batch."""
+    together: list[tuple[int, _Placed]] = []
+    for key, placed in models:
+        if together:
+            _, last = together[-1]
+            if placed.batch is not last.batch or placed.extent.first != last.extent.first + last.extent.runs:
+                yield together
+                together = []
+        together.append((key, placed))
+    if together:
+        yield together
+
+
+def _mapped() -> Callable[[Batch, str], pa.RecordBatch]:
+    """Return a way to the columns of a batch that keeps the last few at hand: files stay mapped no longer."""
+    recent: dict[tuple[int, str], pa.RecordBatch] = {}
+
+    def rows(batch: Batch, table: str) -> pa.RecordBatch:
+        key = (id(batch), table)
+        if key not in recent:
+            while len(recent) >= _MAPPED_AT_ONCE:
+                recent.pop(next(iter(recent)))
+            recent[key] = batch.rows(table)
+        return recent[key]
+
+    return rows
+
+
+_MAPPED_AT_ONCE = 8
+
+
+def _picks(models: Sequence[tuple[int, _Placed]]) -> TableRows:
+    """Return what documents call best, by the keys of their runs."""
+    picks: list[tuple[int, str, int]] = []
+    first_key = 1
+    for model_key, placed in models:
+        picks += [(model_key, gpu, first_key + place) for gpu, place in sorted(placed.model.picks.items())]
+        first_key += placed.extent.runs
+    return _rows(tables.PublishedPick, picks)
+
+
+def _bins(models: Sequence[tuple[int, _Placed]]) -> Iterator[pa.RecordBatch]:
+    """Yield the output lengths of models, by the keys of their runs."""
+    rows_in = _mapped()
+    first_key = 1
+    for _, placed in models:
+        extent = placed.extent
+        if extent.bins:
+            rows = rows_in(placed.batch, BINS).slice(extent.first_bin, extent.bins)
+            keys = [place - extent.first + first_key for place in rows.column(0).to_pylist()]
+            columns = [unpacked(packed(keys, pa.int32()), pa.int32()), *rows.columns[1:]]
+            yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
+        first_key += extent.runs
 
 
 def _release_order(head: Head) -> tuple[Any, ...]:
     return (head.name, head.task, head.data_version, head.format, head.compiled, head.publisher, head.url)
-
-
-def _slugs(document: Document) -> list[str]:
-    return sorted(model.slug for model in document.models)
 
 
 def _values(record: msgspec.Struct, table: type[tables.Base], **keys: int) -> tuple[Any, ...]:
@@ -205,17 +241,6 @@ def _values(record: msgspec.Struct, table: type[tables.Base], **keys: int) -> tu
     )
 
 
-def _rows(table: type[tables.Base], rows: Sequence[tuple[Any, ...]]) -> tuple[type[tables.Base], pa.Table]:
-    schema = _schema(table)
-    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-    return table, pa.table(arrays, schema=schema)
-
-
-def _schema(table: type[tables.Base]) -> pa.Schema:
-    return pa.schema(
-        [
-            pa.field(column.name, _ARROW_TYPES[type(column.type)], nullable=bool(column.nullable))
-            for column in table.__table__.columns
-        ]
-    )
+def _rows(table: type[tables.Base], rows: Sequence[tuple[Any, ...]]) -> TableRows:
+    batch = rows_of(table, rows)
+    return TableRows(table, len(rows), pa.RecordBatchReader.from_batches(batch.schema, [batch]))

@@ -3,9 +3,10 @@
 The field names are the JSON keys of a model document and the column names of the tables.
 """
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Literal
+from typing import Any, Literal, TypeVar, overload
 
 import msgspec
 
@@ -115,6 +116,52 @@ class VideoRun(DiffusionRun, frozen=True, kw_only=True):
 
 
 AnyRun = Run | ImageRun | VideoRun
+R = TypeVar("R", bound=AnyRun)
+
+
+class Runs(Sequence[R]):
+    """Runs of one kind, in document order: all of them field by field, and each as a record when it's asked for.
+
+    `columns` maps every field of `kind` to its values, run by run.
+    """
+
+    def __init__(self, kind: type[R], columns: Mapping[str, Sequence[Any]]) -> None:
+        self.kind = kind
+        self.columns = columns
+
+    @classmethod
+    def of(cls, kind: type[R], records: Sequence[R]) -> "Runs[R]":
+        """Put records of `kind` into columns."""
+        return cls(kind, columns_of(records))
+
+    @overload
+    def __getitem__(self, place: int) -> R: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[R]: ...
+    def __getitem__(self, place: int | slice) -> R | Sequence[R]:
+        """Return one run, or some, as records."""
+        return self._records[place]
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether all runs are the same."""
+        return isinstance(other, Runs) and (self.kind, self.columns) == (other.kind, other.columns)
+
+    def __len__(self) -> int:
+        """Count the runs."""
+        return len(next(iter(self.columns.values())))
+
+    @functools.cached_property
+    def _records(self) -> tuple[R, ...]:
+        return tuple(
+            self.kind(**dict(zip(self.columns, values, strict=True)))
+            for values in zip(*self.columns.values(), strict=True)
+        )
+
+
+def columns_of(records: Sequence[msgspec.Struct]) -> dict[str, Sequence[Any]]:
+    """Return every field of records of one class, as its values record by record."""
+    values = zip(*map(msgspec.structs.astuple, records), strict=True)
+    return dict(zip(records[0].__struct_fields__, values, strict=True))
 
 
 class OutputLengths(msgspec.Struct, frozen=True):
@@ -137,7 +184,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     params_b: float
     active_params_b: float
     architecture: str | None
-    runs: tuple[AnyRun, ...]
+    runs: Runs[Any]
     picks: dict[str, int] = {}
     parallel_notes: tuple[str | None, ...] = ()
     output_lengths: tuple[OutputLengths, ...] = ()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from energydb.columns import batch_of
 from energydb.database import migrate, open_engine
 from energydb.document import read_document
 from energydb.errors import DocumentErrors
@@ -154,8 +155,8 @@ def findings(tmp_path_factory):
             path = folder / "llama-4-scout-17b-16e-instruct.json"
             path.write_text(text)
             document = read_document(path)
-            for table, rows in table_rows([document]):
-                _insert(connection, table, rows)
+            for rows in table_rows([batch_of([document])]):
+                _insert(connection, rows)
             found = _fetch(connection, "data_quality")
             connection.rollback()
             return {row[found.columns.index("check_name")] for row in found.rows}

@@ -1,0 +1,207 @@
+"""Reads documents batch by batch: in this process, or where there is much to read, in several."""
+
+import contextlib
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import NamedTuple
+
+from energydb.columns import Batch, batch_of
+from energydb.document import read_document
+from energydb.errors import DataError, DocumentError, DocumentErrors, MachineError, UsageError
+from energydb.leaderboard import is_leaderboard, read_leaderboard
+from energydb.normalise import disagreements
+from energydb.progress import Track, silently
+from energydb.records import Document
+
+# Where processes and files begin to pay. Measured: below, starting them costs more than they save.
+_MUCH = 16 * 2**20
+_BYTES_PER_BATCH = 8 * 2**20
+
+
+class Input(NamedTuple):
+    """What was found to read: documents and folders of the leaderboard's data, each once, and their bytes in all."""
+
+    paths: tuple[Path, ...]
+    size: int
+
+    @property
+    def is_much(self) -> bool:
+        """Whether reading it pays for processes, and holding it for files."""
+        return self.size >= _MUCH
+
+
+class Documents(NamedTuple):
+    """What was read, each document once, and in words which came twice."""
+
+    batches: list[Batch]
+    notes: tuple[str, ...]
+
+
+def find(paths: Sequence[Path]) -> Input:
+    """Find documents and folders of the leaderboard's data: each once, in the order of their paths.
+
+    Raises:
+        DataError: a folder holds none.
+        UsageError: a path doesn't exist.
+    """
+    found: dict[str, Path] = {}
+    for path in paths:
+        if path.is_dir():
+            within = list(_search(path))
+            if not within:
+                raise DataError(f"{path}: expected a folder with documents (*.json), got none")
+        elif path.exists():
+            within = [path]
+        else:
+            raise UsageError(f"{path}: no such file or folder")
+        real_parents: dict[Path, str] = {}
+        for file in within:
+            parent = real_parents.get(file.parent) or real_parents.setdefault(
+                file.parent, os.path.realpath(file.parent)
+            )
+            real = os.path.realpath(file) if file.is_symlink() else os.path.join(parent, file.name)  # noqa: PTH118
+            found.setdefault(real, file)
+    ordered = sorted(found.values())
+    return Input(tuple(ordered), sum(map(_size, ordered)))
+
+
+def _search(folder: Path) -> Iterator[Path]:
+    """Search a folder for `*.json`, through all its folders but hidden ones; the leaderboard's is one piece."""
+    within = sorted(folder.iterdir())
+    if is_leaderboard(folder):
+        yield folder
+        return
+    for path in within:
+        if path.name.startswith("."):
+            continue
+        if path.suffix == ".json" and not path.is_dir():
+            yield path
+        elif path.is_dir() and not path.is_symlink():
+            yield from _search(path)
+
+
+def _size(path: Path) -> int:
+    if path.is_dir():
+        return sum(file.stat().st_size for file in path.rglob("*.json"))
+    return path.stat().st_size
+
+
+@contextlib.contextmanager
+def reading(found: Input, folder: Path, track: Track = silently) -> Iterator[Callable[[], Documents]]:
+    """Begin to read, and yield what waits for the end: in between, other work may be done.
+
+    Where it's little, all is read at once, and stays in memory; else in processes, by way of files in `folder`.
+
+    Raises (at once, or when it's waited for):
+        DocumentErrors: every faulty document, each with its first fault of form or all its faults of rule.
+        MachineError: a file can't be read, or a process ends before its time.
+    """
+    numbered = list(enumerate(_parts(found)))
+    workers = min(_processors(), len(numbered))
+    if not found.is_much:
+        documents = _together([read_batch(*part) for part in track(numbered, what="Reading")])
+        yield lambda: documents
+    elif workers == 1:
+        yield lambda: _together([read_batch(*part, folder) for part in track(numbered, what="Reading")])
+    else:
+        context = multiprocessing.get_context("fork" if os.uname().sysname == "Linux" else "spawn")
+        with ProcessPoolExecutor(workers, context, initializer=_live_no_longer_than_parent) as pool:
+            futures = [pool.submit(read_batch, *part, folder) for part in numbered]
+            try:
+                yield lambda: _together([_result(future) for future in track(futures, what="Reading")])
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _parts(found: Input) -> Iterator[tuple[Path, ...]]:
+    """Part what is to be read into batches of some size; a folder of the leaderboard's is one."""
+    part: list[Path] = []
+    size = 0
+    for path in found.paths:
+        if part and (path.is_dir() or size >= _BYTES_PER_BATCH):
+            yield tuple(part)
+            part, size = [], 0
+        part.append(path)
+        size += _BYTES_PER_BATCH if path.is_dir() else path.stat().st_size
+    if part:
+        yield tuple(part)
+
+
+def read_batch(number: int, paths: Sequence[Path], folder: Path | None = None) -> tuple[Batch, list[DocumentError]]:
+    """Read some documents, and put their runs into columns: in memory, or in files in `folder` named by `number`.
+
+    Raises:
+        MachineError: a file can't be read or written.
+    """
+    faults: list[DocumentError] = []
+
+    def documents() -> Iterator[Document]:
+        for path in paths:
+            try:
+                yield from read_leaderboard(path) if path.is_dir() else [read_document(path)]
+            except DocumentErrors as error:
+                faults.extend(error.errors)
+
+    batch = batch_of(documents())
+    if folder is None:
+        return batch, faults
+    try:
+        return batch.moved_to_files(folder, str(number)), faults
+    except OSError as error:
+        raise MachineError(f"{folder.parent}: can't be written: {error.strerror}") from error
+
+
+def _together(read: Sequence[tuple[Batch, list[DocumentError]]]) -> Documents:
+    """Put batches together: each document once, under heads that agree."""
+    faults = [fault for _, of_batch in read for fault in of_batch]
+    first: dict[object, Document] = {}
+    batches = []
+    notes = []
+    for batch, _ in read:
+        kept = []
+        for document, extents in zip(batch.documents, batch.extents, strict=True):
+            before = first.setdefault(tuple(file.sha256 for file in document.files), document)
+            if before is document:
+                kept.append((document, extents))
+            else:
+                notes.append(f"{document.path}: the same bytes as {before.path}, loaded once")
+        batches.append(batch._replace(documents=[one for one, _ in kept], extents=[extents for _, extents in kept]))
+    if not faults:
+        faults += disagreements(list(first.values()))
+    if faults:
+        raise DocumentErrors(faults)
+    return Documents(batches, tuple(notes))
+
+
+def _result(future: Future[tuple[Batch, list[DocumentError]]]) -> tuple[Batch, list[DocumentError]]:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise MachineError("a process that read documents was ended, or ran out of memory; try again") from error
+
+
+def _processors() -> int:
+    """Count the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _live_no_longer_than_parent() -> None:
+    """Prepare a process that reads: to end when its parent does, however that ends, and to leave signals to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+    os._exit(1)

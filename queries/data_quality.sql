@@ -1,7 +1,7 @@
 -- View: data_quality
 -- Grain: one row per finding
 -- Key: model_key, gpu, kind, run_key, check_name, expected
--- Reads: configuration_detail, image_configuration_detail, video_configuration_detail, measured_run, model_detail, published_pick, gpu
+-- Reads: configuration, model, release, image_configuration_detail, video_configuration_detail, measured_run, model_detail, published_pick, gpu
 -- Topic: Trust
 -- Example: data_quality
 --
@@ -10,26 +10,111 @@
 -- explains, in the unit of the value; NULL where the rule is exact.
 
 create or replace view data_quality as
-with finding as (
+with judged as (
+    -- Every rule that a run of a text model keeps by itself, true where a value that it needs is absent.
+    select
+        configuration_key,
+        num_gpus,
+        tensor_parallel,
+        data_parallel,
+        expert_parallel,
+        precision,
+        max_num_seqs,
+        avg_requests_in_flight,
+        avg_running_batch,
+        wh_per_million_output_tokens,
+        joules_per_output_token,
+        median_itl_ms,
+        p90_itl_ms,
+        p95_itl_ms,
+        p99_itl_ms,
+        tokens_per_second,
+        gpu_power_watts_total,
+        avg_output_tokens,
+        under_itl_deadline,
+        itl_deadline_ms,
+        row_id,
+        coalesce(
+            abs(wh_per_million_output_tokens - joules_per_output_token / 3600 * 1e6) <= 0.01, true
+        ) as keeps_wh,
+        joules_per_output_token * tokens_per_second as watts,
+        abs(gpu_power_watts_total - watts) <= greatest(1, 0.001 * watts) as keeps_watts,
+        median_itl_ms <= p90_itl_ms
+            and p90_itl_ms <= coalesce(p95_itl_ms, p90_itl_ms)
+            and coalesce(p95_itl_ms, p90_itl_ms) <= p99_itl_ms as keeps_itl_order,
+        -- Where the rounded median equals the deadline, the unrounded one may lie on either side.
+        coalesce(
+            under_itl_deadline = (median_itl_ms <= itl_deadline_ms) or median_itl_ms = itl_deadline_ms, true
+        ) as keeps_deadline,
+        coalesce(avg_running_batch = avg_requests_in_flight, true) as keeps_batch,
+        -- The servers were kept busy: seen, a limit 1.2 times the observed concurrency at the most.
+        coalesce(avg_requests_in_flight <= max_num_seqs, true) as keeps_limit,
+        coalesce(max_num_seqs <= 10 * avg_requests_in_flight, true) as keeps_busy,
+        -- Expert parallelism splits the same GPUs again where attention is copied: then it equals num_gpus.
+        cast(tensor_parallel as double) * data_parallel * expert_parallel = num_gpus
+            or (cast(tensor_parallel as double) * data_parallel = num_gpus and expert_parallel = num_gpus) as keeps_num_gpus,
+        concat_ws('/', slug, gpu, num_gpus, coalesce(cast(max_num_seqs as varchar), 'none')) as named_row_id,
+        row_id = named_row_id as keeps_row_id,
+        -- Seen: 118 times at the most. This catches tails in microseconds.
+        p99_itl_ms <= 500 * median_itl_ms as keeps_tail,
+        -- Seen: 213 to 11,861.
+        avg_output_tokens between 2 and 200000 as keeps_output,
+        precision in ('BF16', 'FP8', 'MXFP4') as keeps_precision,
+        -- Sequences in the batch each gain a token in one inter-token latency: this catches slips of 1000.
+        tokens_per_second * median_itl_ms / 1000 / avg_requests_in_flight between 0.05 and 1.5 as keeps_throughput,
+    from configuration
+    join model on model.model_key = configuration.model_key
+    join release on release.release_key = model.release_key
+),
+suspect as materialized (
+    from judged
+    where not (
+        keeps_wh and keeps_watts and keeps_itl_order and keeps_deadline and keeps_batch and keeps_limit and keeps_busy
+        and keeps_num_gpus and keeps_row_id and keeps_tail and keeps_output and keeps_precision and keeps_throughput
+    )
+),
+summary as materialized (
+    select
+        configuration.model_key,
+        configuration.gpu,
+        count(*) as runs,
+        count(p95_itl_ms) as runs_with_p95,
+        count(avg_running_batch) as runs_with_batch,
+        min(joules_per_output_token) filter (where median_itl_ms <= itl_deadline_ms) as least_joules,
+    from configuration
+    join model on model.model_key = configuration.model_key
+    join release on release.release_key = model.release_key
+    group by configuration.model_key, configuration.gpu
+),
+-- Fields that came late to the format are in all runs of a document or in none.
+late as (
+    select
+        model_key,
+        sum(runs_with_p95) between 1 and sum(runs) - 1 as lacks_p95,
+        sum(runs_with_batch) between 1 and sum(runs) - 1 as lacks_batch,
+    from summary
+    group by model_key
+    having lacks_p95 or lacks_batch
+),
+finding as (
     select
         configuration_key,
         'wh_per_million_output_tokens' as check_name,
         cast(joules_per_output_token / 3600 * 1e6 as varchar) as expected,
         cast(wh_per_million_output_tokens as varchar) as found,
         0.01 as tolerance,
-    from configuration_detail
-    where not abs(wh_per_million_output_tokens - joules_per_output_token / 3600 * 1e6) <= 0.01
+    from suspect
+    where not keeps_wh
 
     union all
     select
         configuration_key,
         'gpu_power_watts_total',
-        cast(joules_per_output_token * tokens_per_second as varchar),
+        cast(watts as varchar),
         cast(gpu_power_watts_total as varchar),
-        greatest(1, 0.001 * joules_per_output_token * tokens_per_second),
-    from configuration_detail
-    where not abs(gpu_power_watts_total - joules_per_output_token * tokens_per_second)
-        <= greatest(1, 0.001 * joules_per_output_token * tokens_per_second)
+        greatest(1, 0.001 * watts),
+    from suspect
+    where not keeps_watts
 
     union all
     select
@@ -38,23 +123,18 @@ with finding as (
         'median_itl_ms <= p90_itl_ms <= p95_itl_ms <= p99_itl_ms',
         concat_ws(', ', median_itl_ms, p90_itl_ms, p95_itl_ms, p99_itl_ms),
         null,
-    from configuration_detail
-    where not (
-        median_itl_ms <= p90_itl_ms
-        and p90_itl_ms <= coalesce(p95_itl_ms, p90_itl_ms)
-        and coalesce(p95_itl_ms, p90_itl_ms) <= p99_itl_ms
-    )
+    from suspect
+    where not keeps_itl_order
 
     union all
-    -- Where the rounded median equals the deadline, the unrounded one may lie on either side.
     select
         configuration_key,
         'under_itl_deadline',
         cast(median_itl_ms <= itl_deadline_ms as varchar),
         cast(under_itl_deadline as varchar),
         null,
-    from configuration_detail
-    where under_itl_deadline <> (median_itl_ms <= itl_deadline_ms) and median_itl_ms <> itl_deadline_ms
+    from suspect
+    where not keeps_deadline
 
     union all
     select
@@ -63,8 +143,8 @@ with finding as (
         'avg_requests_in_flight: ' || avg_requests_in_flight,
         cast(avg_running_batch as varchar),
         null,
-    from configuration_detail
-    where avg_running_batch <> avg_requests_in_flight
+    from suspect
+    where not keeps_batch
 
     union all
     select
@@ -73,11 +153,20 @@ with finding as (
         'at least avg_requests_in_flight: ' || avg_requests_in_flight,
         cast(max_num_seqs as varchar),
         null,
-    from configuration_detail
-    where avg_requests_in_flight > max_num_seqs
+    from suspect
+    where not keeps_limit
 
     union all
-    -- Expert parallelism splits the same GPUs again where attention is copied: then it equals num_gpus.
+    select
+        configuration_key,
+        'max_num_seqs',
+        'at most 10 x avg_requests_in_flight: ' || 10 * avg_requests_in_flight,
+        cast(max_num_seqs as varchar),
+        null,
+    from suspect
+    where not keeps_busy
+
+    union all
     select
         configuration_key,
         'num_gpus',
@@ -85,102 +174,35 @@ with finding as (
         || concat_ws(' x ', tensor_parallel, data_parallel, expert_parallel),
         cast(num_gpus as varchar),
         null,
-    from configuration_detail
-    where not (
-        cast(tensor_parallel as double) * data_parallel * expert_parallel = num_gpus
-        or (cast(tensor_parallel as double) * data_parallel = num_gpus and expert_parallel = num_gpus)
-    )
+    from suspect
+    where not keeps_num_gpus
 
     union all
-    -- A row_id holds no repeat, so a gap shows as a repeat above the number of runs of one setting.
-    select
-        configuration_key,
-        'repeat',
-        '1 to ' || count(*) over setting || ' without gaps',
-        cast(repeat as varchar),
-        null,
-    from configuration_detail
-    window setting as (partition by model_key, gpu, num_gpus, max_num_seqs)
-    qualify repeat > count(*) over setting
+    select configuration_key, 'row_id', named_row_id, row_id, null,
+    from suspect
+    where not keeps_row_id
 
     union all
-    select
-        configuration_key,
-        'row_id',
-        concat_ws('/', model, gpu, num_gpus, coalesce(cast(max_num_seqs as varchar), 'none')),
-        row_id,
-        null,
-    from configuration_detail
-    where row_id <> concat_ws('/', model, gpu, num_gpus, coalesce(cast(max_num_seqs as varchar), 'none'))
-
-    union all
-    -- Seen: 118 times at the most. This catches tails in microseconds.
     select
         configuration_key,
         'p99_itl_ms',
         'at most 500 x median_itl_ms: ' || 500 * median_itl_ms,
         cast(p99_itl_ms as varchar),
         null,
-    from configuration_detail
-    where p99_itl_ms > 500 * median_itl_ms
+    from suspect
+    where not keeps_tail
 
     union all
-    -- The servers were kept busy. Seen: 1.2 times at the most.
-    select
-        configuration_key,
-        'max_num_seqs',
-        'at most 10 x avg_requests_in_flight: ' || 10 * avg_requests_in_flight,
-        cast(max_num_seqs as varchar),
-        null,
-    from configuration_detail
-    where max_num_seqs > 10 * avg_requests_in_flight
+    select configuration_key, 'avg_output_tokens', '2 to 200000 tokens', cast(avg_output_tokens as varchar), null,
+    from suspect
+    where not keeps_output
 
     union all
-    -- Seen: 213 to 11,861.
-    select
-        configuration_key,
-        'avg_output_tokens',
-        '2 to 200000 tokens',
-        cast(avg_output_tokens as varchar),
-        null,
-    from configuration_detail
-    where avg_output_tokens not between 2 and 200000
+    select configuration_key, 'precision', 'BF16, FP8 or MXFP4', precision, null,
+    from suspect
+    where not keeps_precision
 
     union all
-    select
-        configuration_key,
-        'precision',
-        'BF16, FP8 or MXFP4',
-        precision,
-        null,
-    from configuration_detail
-    where precision not in ('BF16', 'FP8', 'MXFP4')
-
-    union all
-    -- Fields that came late to the format are in all runs of a document or in none.
-    select
-        configuration_key,
-        'p95_itl_ms',
-        'a value, as other runs of this document have one',
-        'NULL',
-        null,
-    from configuration_detail
-    window document as (partition by model_key)
-    qualify p95_itl_ms is null and count(p95_itl_ms) over document > 0
-
-    union all
-    select
-        configuration_key,
-        'avg_running_batch',
-        'a value, as other runs of this document have one',
-        'NULL',
-        null,
-    from configuration_detail
-    window document as (partition by model_key)
-    qualify avg_running_batch is null and count(avg_running_batch) over document > 0
-
-    union all
-    -- Sequences in the batch each gain a token in one inter-token latency: this catches slips of 1000.
     select
         configuration_key,
         'tokens_per_second',
@@ -188,8 +210,47 @@ with finding as (
         || avg_requests_in_flight / median_itl_ms * 1000,
         cast(tokens_per_second as varchar),
         null,
-    from configuration_detail
-    where tokens_per_second * median_itl_ms / 1000 / avg_requests_in_flight not between 0.05 and 1.5
+    from suspect
+    where not keeps_throughput
+
+    union all
+    select
+        configuration.configuration_key,
+        'p95_itl_ms',
+        'a value, as other runs of this document have one',
+        'NULL',
+        null,
+    from configuration
+    join late on late.model_key = configuration.model_key
+    where late.lacks_p95 and configuration.p95_itl_ms is null
+
+    union all
+    select
+        configuration.configuration_key,
+        'avg_running_batch',
+        'a value, as other runs of this document have one',
+        'NULL',
+        null,
+    from configuration
+    join late on late.model_key = configuration.model_key
+    where late.lacks_batch and configuration.avg_running_batch is null
+
+    union all
+    -- No run comes twice, so a gap is a repeat without the one before it.
+    select
+        run.configuration_key,
+        'repeat',
+        'a run of the same gpu, num_gpus and max_num_seqs with repeat ' || run.repeat - 1,
+        cast(run.repeat as varchar),
+        null,
+    from configuration as run
+    anti join configuration as before
+        on before.model_key = run.model_key
+        and before.gpu = run.gpu
+        and before.num_gpus = run.num_gpus
+        and before.max_num_seqs is not distinct from run.max_num_seqs
+        and before.repeat = run.repeat - 1
+    where run.repeat > 1
 ),
 power_finding as (
     -- Seen: 0.20 to 0.99 of the rating. This catches a server's power given for one GPU, and the other way about.
@@ -326,42 +387,46 @@ video_finding as (
     from video_configuration_detail
     where cast(ulysses_degree as double) * ring_degree <> num_gpus
 ),
-least as (
-    select model_key, gpu, min(joules_per_output_token) as joules_per_output_token
-    from configuration_detail
-    where median_itl_ms <= itl_deadline_ms
-    group by model_key, gpu
-),
 pick_finding as (
     select
-        coalesce(published_pick.model_key, least.model_key) as model_key,
-        coalesce(published_pick.gpu, least.gpu) as gpu,
-        published_pick.configuration_key,
-        coalesce('joules_per_output_token ' || least.joules_per_output_token, 'no pick within the deadline') as expected,
-        coalesce('joules_per_output_token ' || configuration_detail.joules_per_output_token, 'no pick') as found,
-    from published_pick
-    join configuration_detail on configuration_detail.configuration_key = published_pick.configuration_key
-    full join least on least.model_key = published_pick.model_key and least.gpu = published_pick.gpu
-    where least.joules_per_output_token is distinct from configuration_detail.joules_per_output_token
-        or configuration_detail.median_itl_ms > configuration_detail.itl_deadline_ms
+        coalesce(published.model_key, summary.model_key) as model_key,
+        coalesce(published.gpu, summary.gpu) as gpu,
+        published.configuration_key,
+        coalesce('joules_per_output_token ' || summary.least_joules, 'no pick within the deadline') as expected,
+        coalesce('joules_per_output_token ' || published.joules_per_output_token, 'no pick') as found,
+    from (
+        select
+            published_pick.model_key,
+            published_pick.gpu,
+            published_pick.configuration_key,
+            configuration.joules_per_output_token,
+            configuration.median_itl_ms > release.itl_deadline_ms as is_late,
+        from published_pick
+        join configuration on configuration.configuration_key = published_pick.configuration_key
+        join model on model.model_key = published_pick.model_key
+        join release on release.release_key = model.release_key
+    ) as published
+    full join summary on summary.model_key = published.model_key and summary.gpu = published.gpu
+    where summary.least_joules is distinct from published.joules_per_output_token or published.is_late
 )
 select
-    configuration_detail.task,
-    configuration_detail.model,
-    configuration_detail.gpu,
+    model_detail.task,
+    model_detail.model,
+    configuration.gpu,
     finding.check_name,
     finding.expected,
     finding.found,
     finding.tolerance,
-    configuration_detail.row_id,
-    configuration_detail.repeat,
-    configuration_detail.document,
-    configuration_detail.data_version,
+    configuration.row_id,
+    configuration.repeat,
+    model_detail.document,
+    model_detail.data_version,
     'text' as kind,
     finding.configuration_key as run_key,
-    configuration_detail.model_key,
+    configuration.model_key,
 from finding
-join configuration_detail on configuration_detail.configuration_key = finding.configuration_key
+join configuration on configuration.configuration_key = finding.configuration_key
+join model_detail on model_detail.model_key = configuration.model_key
 
 union all
 select
@@ -410,8 +475,8 @@ select
     pick_finding.expected,
     pick_finding.found,
     null,
-    configuration_detail.row_id,
-    configuration_detail.repeat,
+    configuration.row_id,
+    configuration.repeat,
     model_detail.document,
     model_detail.data_version,
     model_detail.kind,
@@ -419,7 +484,7 @@ select
     model_detail.model_key,
 from pick_finding
 join model_detail on model_detail.model_key = pick_finding.model_key
-left join configuration_detail on configuration_detail.configuration_key = pick_finding.configuration_key
+left join configuration on configuration.configuration_key = pick_finding.configuration_key
 where model_detail.format = 'model_document'
 
 union all

@@ -66,7 +66,7 @@ BROKEN = [
     ({"avg_output_tokens": 350_000}, ("avg_output_tokens", "2 to 200000 tokens", "350000.0", None)),
     ({"avg_output_tokens": 1}, ("avg_output_tokens", "2 to 200000 tokens", "1.0", None)),
     ({"precision": "bf16"}, ("precision", "BF16, FP8 or MXFP4", "bf16", None)),
-    ({"repeat": 2}, ("repeat", "1 to 1 without gaps", "2", None)),
+    ({"repeat": 2}, ("repeat", "a run of the same gpu, num_gpus and max_num_seqs with repeat 1", "2", None)),
     ({"row_id": "small/H100/1/9"}, ("row_id", "small/H100/1/8", "small/H100/1/9", None)),
     (
         # 1000 times too slow, and its power with it: only the batch gives it away.

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import alembic.command
 import alembic.config
@@ -12,7 +13,8 @@ import duckdb
 from alembic.ddl.impl import DefaultImpl
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine
+from duckdb_engine import ConnectionWrapper
+from sqlalchemy import URL, Connection, Engine, NullPool, Table, create_engine
 from sqlalchemy.exc import DBAPIError
 
 from energydb import views
@@ -44,15 +46,36 @@ class DuckDBImpl(DefaultImpl):
     __dialect__ = "duckdb"
     transactional_ddl = True
 
+    def create_table(self, table: Table, **kw: Any) -> None:
+        """Create a table, and its columns' comments by one statement instead of one a column."""
+        comments = {column.name: column.comment for column in table.columns if column.comment}
+        for column in table.columns:
+            column.comment = None
+        super().create_table(table, **kw)
+        if self.connection is not None:
+            self.connection.exec_driver_sql(
+                ";\n".join(
+                    f"comment on column {table.name}.{name} is {views.literal(comment)}"
+                    for name, comment in comments.items()
+                )
+            )
+
 
 def open_engine(path: Path, block_size: int = SMALL_BLOCKS) -> Engine:
     """Open `path` for writing; a new file has blocks of `block_size` bytes.
 
-    No pool: it would keep the file's lock after the last connection.
+    No pool: it would keep the file's lock after the last connection. The dialect's own way to connect would first
+    open another database, to sort settings that aren't given here.
     """
-    url = URL.create("duckdb", database=str(path))
-    config = {"storage_compatibility_version": _STORAGE_VERSION, "default_block_size": str(block_size)}
-    return create_engine(url, poolclass=NullPool, connect_args={"config": config})
+    config: dict[str, Any] = {
+        "storage_compatibility_version": _STORAGE_VERSION,
+        "default_block_size": str(block_size),
+    }
+
+    def connect() -> ConnectionWrapper:
+        return ConnectionWrapper(duckdb.connect(str(path), config=config))
+
+    return create_engine(URL.create("duckdb", database=str(path)), poolclass=NullPool, creator=connect)
 
 
 @contextlib.contextmanager

@@ -152,7 +152,8 @@ def _blank_texts(path: Path, document: ModelDocument, columns: Columns) -> Itera
             if not text.strip()
         )
     for field in ("gpu", "precision", "row_id"):
-        if not all(map(str.strip, set(columns[field]) - {None})):
+        given = [text for text in columns[field] if text is not None] if None in columns[field] else columns[field]
+        if not all(map(str.strip, given)):
             yield from (
                 unlike(path, f"$.configurations[{place}].{field}", NOT_BLANK, text)
                 for place, text in enumerate(columns[field])

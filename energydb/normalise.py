@@ -1,7 +1,9 @@
 """Turns batches of documents into the rows of each table, with keys that depend on content alone."""
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -107,12 +109,7 @@ def table_rows(batches: Sequence[Batch]) -> Iterator[TableRows]:
     yield _rows(
         tables.Release,
         [
-            _values(
-                head,
-                tables.Release,
-                release_key=key,
-                source_key=source_keys[head.name, head.publisher, head.url],
-            )
+            _values(head, tables.Release, key, source_keys[head.name, head.publisher, head.url])
             for head, key in release_keys.items()
         ],
     )
@@ -129,13 +126,7 @@ def table_rows(batches: Sequence[Batch]) -> Iterator[TableRows]:
     yield _rows(
         tables.Model,
         [
-            _values(
-                placed.model,
-                tables.Model,
-                model_key=key,
-                document_key=placed.document_key,
-                release_key=placed.release_key,
-            )
+            _values(placed.model, tables.Model, key, placed.release_key, placed.document_key)
             for key, placed in enumerate(models, 1)
         ],
     )
@@ -233,12 +224,14 @@ def _release_order(head: Head) -> tuple[Any, ...]:
     return (head.name, head.task, head.data_version, head.format, head.compiled, head.publisher, head.url)
 
 
-def _values(record: msgspec.Struct, table: type[tables.Base], **keys: int) -> tuple[Any, ...]:
-    """Pick a table's columns out of a record, in the table's order; `keys` are what the record lacks."""
-    return tuple(
-        keys[column.name] if column.name in keys else getattr(record, column.name)
-        for column in table.__table__.columns
-    )
+def _values(record: msgspec.Struct, table: type[tables.Base], *keys: int) -> tuple[Any, ...]:
+    """Pick a table's columns out of a record, in the table's order; `keys` are its first, which the record lacks."""
+    return keys + _columns_after(table, len(keys))(record)
+
+
+@functools.cache
+def _columns_after(table: type[tables.Base], keys: int) -> "attrgetter[tuple[Any, ...]]":
+    return attrgetter(*schema(table).names[keys:])
 
 
 def _rows(table: type[tables.Base], rows: Sequence[tuple[Any, ...]]) -> TableRows:

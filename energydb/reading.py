@@ -26,15 +26,14 @@ _BYTES_PER_BATCH = 8 * 2**20
 
 
 class Input(NamedTuple):
-    """What was found to read: documents and folders of the leaderboard's data, each once, and their bytes in all."""
+    """What was found to read: documents and folders of the leaderboard's data, each once, with their bytes."""
 
-    paths: tuple[Path, ...]
-    size: int
+    sizes: dict[Path, int]
 
     @property
     def is_much(self) -> bool:
         """Whether reading it pays for processes, and holding it for files."""
-        return self.size >= _MUCH
+        return sum(self.sizes.values()) >= _MUCH
 
 
 class Documents(NamedTuple):
@@ -51,46 +50,40 @@ def find(paths: Sequence[Path]) -> Input:
         DataError: a folder holds none.
         UsageError: a path doesn't exist.
     """
-    found: dict[str, Path] = {}
+    found: dict[str, tuple[Path, int]] = {}
     for path in paths:
         if path.is_dir():
             within = list(_search(path))
             if not within:
                 raise DataError(f"{path}: expected a folder with documents (*.json), got none")
         elif path.exists():
-            within = [path]
+            within = [(os.path.realpath(path), path, path.stat().st_size)]
         else:
             raise UsageError(f"{path}: no such file or folder")
-        real_parents: dict[Path, str] = {}
-        for file in within:
-            parent = real_parents.get(file.parent) or real_parents.setdefault(
-                file.parent, os.path.realpath(file.parent)
-            )
-            real = os.path.realpath(file) if file.is_symlink() else os.path.join(parent, file.name)  # noqa: PTH118
-            found.setdefault(real, file)
-    ordered = sorted(found.values())
-    return Input(tuple(ordered), sum(map(_size, ordered)))
+        for real, file, size in within:
+            found.setdefault(real, (file, size))
+    return Input(dict(sorted(found.values(), key=lambda one: str(one[0]))))
 
 
-def _search(folder: Path) -> Iterator[Path]:
-    """Search a folder for `*.json`, through all its folders but hidden ones; the leaderboard's is one piece."""
-    within = sorted(folder.iterdir())
+def _search(folder: Path) -> Iterator[tuple[str, Path, int]]:
+    """Search a folder for `*.json`, through all its folders but hidden ones; the leaderboard's is one piece.
+
+    Each with its real path and its bytes.
+    """
+    real = os.path.realpath(folder)
+    with os.scandir(folder) as listed:
+        within = [entry for entry in listed if not entry.name.startswith(".")]
     if is_leaderboard(folder):
-        yield folder
+        yield real, folder, sum(file.stat().st_size for file in folder.rglob("*.json"))
         return
-    for path in within:
-        if path.name.startswith("."):
-            continue
-        if path.suffix == ".json" and not path.is_dir():
-            yield path
-        elif path.is_dir() and not path.is_symlink():
+    for entry in within:
+        path = folder / entry.name
+        if entry.is_dir(follow_symlinks=False):
             yield from _search(path)
-
-
-def _size(path: Path) -> int:
-    if path.is_dir():
-        return sum(file.stat().st_size for file in path.rglob("*.json"))
-    return path.stat().st_size
+        elif entry.name.endswith(".json") and not entry.is_dir():
+            is_link = entry.is_symlink()
+            size = path.stat().st_size if path.exists() else 0  # one that leads nowhere is a fault of its own
+            yield os.path.realpath(path) if is_link else f"{real}{os.sep}{entry.name}", path, size
 
 
 @contextlib.contextmanager
@@ -121,15 +114,15 @@ def reading(found: Input, folder: Path, track: Track = silently) -> Iterator[Cal
 
 
 def _parts(found: Input) -> Iterator[tuple[Path, ...]]:
-    """Part what is to be read into batches of some size; a folder of the leaderboard's is one."""
+    """Part what is to be read into batches of some size."""
     part: list[Path] = []
     size = 0
-    for path in found.paths:
-        if part and (path.is_dir() or size >= _BYTES_PER_BATCH):
+    for path, of_path in found.sizes.items():
+        if size >= _BYTES_PER_BATCH:
             yield tuple(part)
             part, size = [], 0
         part.append(path)
-        size += _BYTES_PER_BATCH if path.is_dir() else path.stat().st_size
+        size += of_path
     if part:
         yield tuple(part)
 

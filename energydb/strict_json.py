@@ -132,16 +132,26 @@ def colons(value: object) -> int:
 
 def colons_of_columns(kind: type[msgspec.Struct], columns: Mapping[str, Sequence[Any]]) -> int:
     """Count the colons that structs without nested values must have come with, given field by field."""
-    found = 0
-    for field in _described(kind):
-        values = columns[field.name]
-        found += len(values)
-        if not field.required and (absent := values.count(None)):
+    fields = _described(kind)
+    found = len(fields) * len(columns[fields[0].name])
+    for name, is_required, is_text in _flat_fields(kind):
+        values = columns[name]
+        if not is_required and (absent := values.count(None)):
             found -= absent
             values = [value for value in values if value is not None]
-        if isinstance(field.type, msgspec.inspect.StrType):
+        if is_text:
             found += "".join(values).count(":")
     return found
+
+
+@functools.cache
+def _flat_fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, bool, bool], ...]:
+    """Return the fields that may be absent or are text; each with whether it's required, and whether it's text."""
+    return tuple(
+        (field.name, field.required, is_text)
+        for field in _described(kind)
+        if (is_text := isinstance(field.type, msgspec.inspect.StrType)) or not field.required
+    )
 
 
 @functools.cache

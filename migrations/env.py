@@ -1,6 +1,5 @@
 """Run migrations: within `energydb load`, or by hand with `alembic upgrade head` on an existing file."""
 
-import logging.config
 import os
 from pathlib import Path
 
@@ -28,6 +27,8 @@ given = context.config.attributes.get("connection")
 if given is not None:
     run(given)
 else:
+    import logging.config  # only here: a load starts sooner without it
+
     logging.config.fileConfig(context.config.config_file_name)
     named = context.get_x_argument(as_dictionary=True).get("database")
     with writing(Path(named or os.environ.get("ENERGYDB_DATABASE") or DEFAULT_DATABASE)) as connection:

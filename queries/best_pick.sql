@@ -11,6 +11,13 @@
 -- max_num_seqs, then repeat, so that a rebuild never changes a pick. No row: no run is within the deadline.
 
 create or replace view best_pick as
+-- Grouped by the model's name too, so that a filter on it reaches here.
+with least as (
+    select model_key, model, gpu, min(joules_per_output_token) as joules_per_output_token
+    from configuration_detail
+    where is_current and median_itl_ms <= itl_deadline_ms
+    group by model_key, model, gpu
+)
 select
     task,
     model,
@@ -40,10 +47,11 @@ select
     boundary,
     licence,
 from configuration_detail
+join least using (model_key, model, gpu, joules_per_output_token)
 where is_current and median_itl_ms <= itl_deadline_ms
 qualify row_number() over (
     partition by task, model, gpu, boundary
-    order by joules_per_output_token, num_gpus, max_num_seqs, repeat, configuration_key
+    order by num_gpus, max_num_seqs, repeat, configuration_key
 ) = 1
 order by task, model, gpu, boundary;
 

@@ -1,7 +1,7 @@
 -- View: data_quality
 -- Grain: one row per finding
 -- Key: model_key, gpu, kind, run_key, check_name, expected
--- Reads: configuration, model, release, image_configuration_detail, video_configuration_detail, measured_run, model_detail, published_pick, gpu
+-- Reads: configuration, image_configuration, video_configuration, measured_run, model, model_detail, release, task, published_pick, gpu
 -- Topic: Trust
 -- Example: data_quality
 --
@@ -96,122 +96,110 @@ late as (
     group by model_key
     having lacks_p95 or lacks_batch
 ),
+broken as (
+    select
+        configuration_key,
+        unnest([
+            {
+                'keeps': keeps_wh,
+                'check_name': 'wh_per_million_output_tokens',
+                'expected': cast(joules_per_output_token / 3600 * 1e6 as varchar),
+                'found': cast(wh_per_million_output_tokens as varchar),
+                'tolerance': cast(0.01 as double)
+            },
+            {
+                'keeps': keeps_watts,
+                'check_name': 'gpu_power_watts_total',
+                'expected': cast(watts as varchar),
+                'found': cast(gpu_power_watts_total as varchar),
+                'tolerance': greatest(1, 0.001 * watts)
+            },
+            {
+                'keeps': keeps_itl_order,
+                'check_name': 'itl_order',
+                'expected': 'median_itl_ms <= p90_itl_ms <= p95_itl_ms <= p99_itl_ms',
+                'found': concat_ws(', ', median_itl_ms, p90_itl_ms, p95_itl_ms, p99_itl_ms),
+                'tolerance': null
+            },
+            {
+                'keeps': keeps_deadline,
+                'check_name': 'under_itl_deadline',
+                'expected': cast(median_itl_ms <= itl_deadline_ms as varchar),
+                'found': cast(under_itl_deadline as varchar),
+                'tolerance': null
+            },
+            {
+                'keeps': keeps_batch,
+                'check_name': 'avg_running_batch',
+                'expected': 'avg_requests_in_flight: ' || avg_requests_in_flight,
+                'found': cast(avg_running_batch as varchar),
+                'tolerance': null
+            },
+            {
+                'keeps': keeps_limit,
+                'check_name': 'max_num_seqs',
+                'expected': 'at least avg_requests_in_flight: ' || avg_requests_in_flight,
+                'found': cast(max_num_seqs as varchar),
+                'tolerance': null
+            },
+            {
+                'keeps': keeps_busy,
+                'check_name': 'max_num_seqs',
+                'expected': 'at most 10 x avg_requests_in_flight: ' || 10 * avg_requests_in_flight,
+                'found': cast(max_num_seqs as varchar),
+                'tolerance': null
+            },
+            {
+                'keeps': keeps_num_gpus,
+                'check_name': 'num_gpus',
+                'expected': 'tensor_parallel x data_parallel x expert_parallel: '
+                    || concat_ws(' x ', tensor_parallel, data_parallel, expert_parallel),
+                'found': cast(num_gpus as varchar),
+                'tolerance': null
+            },
+            {
+                'keeps': keeps_row_id,
+                'check_name': 'row_id',
+                'expected': named_row_id,
+                'found': row_id,
+                'tolerance': null
+            },
+            {
+                'keeps': keeps_tail,
+                'check_name': 'p99_itl_ms',
+                'expected': 'at most 500 x median_itl_ms: ' || 500 * median_itl_ms,
+                'found': cast(p99_itl_ms as varchar),
+                'tolerance': null
+            },
+            {
+                'keeps': keeps_output,
+                'check_name': 'avg_output_tokens',
+                'expected': '2 to 200000 tokens',
+                'found': cast(avg_output_tokens as varchar),
+                'tolerance': null
+            },
+            {
+                'keeps': keeps_precision,
+                'check_name': 'precision',
+                'expected': 'BF16, FP8 or MXFP4',
+                'found': precision,
+                'tolerance': null
+            },
+            {
+                'keeps': keeps_throughput,
+                'check_name': 'tokens_per_second',
+                'expected': '0.05 to 1.5 of avg_requests_in_flight / median_itl_ms: '
+                    || avg_requests_in_flight / median_itl_ms * 1000,
+                'found': cast(tokens_per_second as varchar),
+                'tolerance': null
+            }
+        ], recursive := true),
+    from suspect
+),
 finding as (
-    select
-        configuration_key,
-        'wh_per_million_output_tokens' as check_name,
-        cast(joules_per_output_token / 3600 * 1e6 as varchar) as expected,
-        cast(wh_per_million_output_tokens as varchar) as found,
-        0.01 as tolerance,
-    from suspect
-    where not keeps_wh
-
-    union all
-    select
-        configuration_key,
-        'gpu_power_watts_total',
-        cast(watts as varchar),
-        cast(gpu_power_watts_total as varchar),
-        greatest(1, 0.001 * watts),
-    from suspect
-    where not keeps_watts
-
-    union all
-    select
-        configuration_key,
-        'itl_order',
-        'median_itl_ms <= p90_itl_ms <= p95_itl_ms <= p99_itl_ms',
-        concat_ws(', ', median_itl_ms, p90_itl_ms, p95_itl_ms, p99_itl_ms),
-        null,
-    from suspect
-    where not keeps_itl_order
-
-    union all
-    select
-        configuration_key,
-        'under_itl_deadline',
-        cast(median_itl_ms <= itl_deadline_ms as varchar),
-        cast(under_itl_deadline as varchar),
-        null,
-    from suspect
-    where not keeps_deadline
-
-    union all
-    select
-        configuration_key,
-        'avg_running_batch',
-        'avg_requests_in_flight: ' || avg_requests_in_flight,
-        cast(avg_running_batch as varchar),
-        null,
-    from suspect
-    where not keeps_batch
-
-    union all
-    select
-        configuration_key,
-        'max_num_seqs',
-        'at least avg_requests_in_flight: ' || avg_requests_in_flight,
-        cast(max_num_seqs as varchar),
-        null,
-    from suspect
-    where not keeps_limit
-
-    union all
-    select
-        configuration_key,
-        'max_num_seqs',
-        'at most 10 x avg_requests_in_flight: ' || 10 * avg_requests_in_flight,
-        cast(max_num_seqs as varchar),
-        null,
-    from suspect
-    where not keeps_busy
-
-    union all
-    select
-        configuration_key,
-        'num_gpus',
-        'tensor_parallel x data_parallel x expert_parallel: '
-        || concat_ws(' x ', tensor_parallel, data_parallel, expert_parallel),
-        cast(num_gpus as varchar),
-        null,
-    from suspect
-    where not keeps_num_gpus
-
-    union all
-    select configuration_key, 'row_id', named_row_id, row_id, null,
-    from suspect
-    where not keeps_row_id
-
-    union all
-    select
-        configuration_key,
-        'p99_itl_ms',
-        'at most 500 x median_itl_ms: ' || 500 * median_itl_ms,
-        cast(p99_itl_ms as varchar),
-        null,
-    from suspect
-    where not keeps_tail
-
-    union all
-    select configuration_key, 'avg_output_tokens', '2 to 200000 tokens', cast(avg_output_tokens as varchar), null,
-    from suspect
-    where not keeps_output
-
-    union all
-    select configuration_key, 'precision', 'BF16, FP8 or MXFP4', precision, null,
-    from suspect
-    where not keeps_precision
-
-    union all
-    select
-        configuration_key,
-        'tokens_per_second',
-        '0.05 to 1.5 of avg_requests_in_flight / median_itl_ms: '
-        || avg_requests_in_flight / median_itl_ms * 1000,
-        cast(tokens_per_second as varchar),
-        null,
-    from suspect
-    where not keeps_throughput
+    select configuration_key, check_name, expected, found, tolerance,
+    from broken
+    where not keeps
 
     union all
     select
@@ -252,279 +240,238 @@ finding as (
         and before.repeat = run.repeat - 1
     where run.repeat > 1
 ),
-power_finding as (
+-- What image and video runs have in common.
+batch_run as (
+    select
+        'image' as kind,
+        image_configuration_key as run_key,
+        model_key,
+        gpu,
+        repeat,
+        num_gpus,
+        ulysses_degree,
+        ring_degree,
+        batch_size / batch_latency_s as batch_rate,
+        'images_per_second' as rate_name,
+        images_per_second as rate,
+        joules_per_image * images_per_second as watts,
+        gpu_power_watts_total,
+    from image_configuration
+    union all
+    select
+        'video',
+        video_configuration_key,
+        model_key,
+        gpu,
+        repeat,
+        num_gpus,
+        ulysses_degree,
+        ring_degree,
+        batch_size / batch_latency_s,
+        'videos_per_second',
+        videos_per_second,
+        joules_per_video * videos_per_second,
+        gpu_power_watts_total,
+    from video_configuration
+),
+broken_batch_run as (
+    select
+        kind,
+        run_key,
+        model_key,
+        gpu,
+        repeat,
+        unnest([
+            {
+                'keeps': abs(gpu_power_watts_total - watts) <= 1e-6 * watts,
+                'check_name': 'gpu_power_watts_total',
+                'expected': cast(watts as varchar),
+                'found': cast(gpu_power_watts_total as varchar),
+                'tolerance': 1e-6 * watts
+            },
+            {
+                'keeps': abs(rate - batch_rate) <= 1e-6 * batch_rate,
+                'check_name': rate_name,
+                'expected': cast(batch_rate as varchar),
+                'found': cast(rate as varchar),
+                'tolerance': 1e-6 * batch_rate
+            },
+            {
+                'keeps': cast(ulysses_degree as double) * ring_degree = num_gpus,
+                'check_name': 'num_gpus',
+                'expected': 'ulysses_degree x ring_degree: ' || concat_ws(' x ', ulysses_degree, ring_degree),
+                'found': cast(num_gpus as varchar),
+                'tolerance': null
+            }
+        ], recursive := true),
+    from batch_run
+),
+broken_model as (
+    select
+        model_key,
+        kind,
+        unnest([
+            {
+                'keeps': active_params_b <= params_b,
+                'check_name': 'active_params_b',
+                'expected': 'at most params_b: ' || params_b,
+                'found': cast(active_params_b as varchar)
+            },
+            {
+                'keeps': coalesce(not (architecture = 'Dense Transformer' and active_params_b < params_b), true),
+                'check_name': 'architecture',
+                'expected': 'a model with all parameters active, or another architecture than Dense Transformer',
+                'found': active_params_b || ' of ' || params_b || ' billion active in a ' || architecture
+            },
+            {
+                'keeps': coalesce(not (architecture = 'MoE' and active_params_b = params_b), true),
+                'check_name': 'architecture',
+                'expected': 'a model with some parameters active, or another architecture than MoE',
+                'found': active_params_b || ' of ' || params_b || ' billion active in an ' || architecture
+            },
+            {
+                'keeps': params_b between 0.01 and 10000,
+                'check_name': 'params_b',
+                'expected': '0.01 to 10000 billions',
+                'found': cast(params_b as varchar)
+            },
+            -- Where the name tells a size it is the total or the active one, rounded.
+            {
+                'keeps': coalesce(
+                    named_params_b / params_b between 0.5 and 2 or named_params_b / active_params_b between 0.5 and 2, true
+                ),
+                'check_name': 'params_b',
+                'expected': 'a size near that of the name: ' || named_size || ' billion',
+                'found': params_b || ' and ' || active_params_b || ' active'
+            },
+            {
+                'keeps': coalesce(
+                    not (
+                        released > compiled or compiled > retrieved or retrieved > updated or compiled > data_version
+                    ),
+                    true
+                ),
+                'check_name': 'dates',
+                'expected': 'released <= compiled <= retrieved <= updated, compiled <= data_version',
+                'found': concat_ws(', ', released, compiled, retrieved, updated, data_version)
+            }
+        ], recursive := true),
+    from (
+        select
+            model.model_key,
+            task.kind,
+            model.params_b,
+            model.active_params_b,
+            model.architecture,
+            regexp_extract(model.name, '(?:^|[ -])([0-9]+(?:[.][0-9]+)?)B(?:$|[ -])', 1) as named_size,
+            try_cast(named_size as double) as named_params_b,
+            release.released,
+            release.compiled,
+            release.retrieved,
+            release.updated,
+            release.data_version,
+        from model
+        join release on release.release_key = model.release_key
+        join task on task.id = release.task
+    )
+),
+published as (
+    select
+        published_pick.model_key,
+        published_pick.gpu,
+        configuration.configuration_key,
+        configuration.row_id,
+        configuration.repeat,
+        configuration.joules_per_output_token,
+        configuration.median_itl_ms > release.itl_deadline_ms as is_late,
+    from published_pick
+    join configuration on configuration.configuration_key = published_pick.configuration_key
+    join model on model.model_key = published_pick.model_key
+    join release on release.release_key = model.release_key
+),
+whole as (
+    select
+        'text' as kind,
+        configuration.model_key,
+        configuration.gpu,
+        finding.configuration_key as run_key,
+        configuration.row_id,
+        configuration.repeat,
+        finding.check_name,
+        finding.expected,
+        finding.found,
+        finding.tolerance,
+    from finding
+    join configuration on configuration.configuration_key = finding.configuration_key
+
+    union all
+    select kind, model_key, gpu, run_key, null, repeat, check_name, expected, found, tolerance,
+    from broken_batch_run
+    where not keeps
+
+    union all
+    select kind, model_key, null, null, null, null, check_name, expected, found, null,
+    from broken_model
+    where not keeps
+
+    union all
     -- Seen: 0.20 to 0.99 of the rating. This catches a server's power given for one GPU, and the other way about.
     select
         measured_run.kind,
-        measured_run.run_key,
         measured_run.model_key,
         measured_run.gpu,
+        measured_run.run_key,
         measured_run.row_id,
         measured_run.repeat,
-        'gpu_power_watts_total' as check_name,
-        concat('0.1 to 1.1 of rated_watts x num_gpus: ', gpu.rated_watts * measured_run.num_gpus) as expected,
-        cast(measured_run.gpu_power_watts_total as varchar) as found,
+        'gpu_power_watts_total',
+        concat('0.1 to 1.1 of rated_watts x num_gpus: ', gpu.rated_watts * measured_run.num_gpus),
+        cast(measured_run.gpu_power_watts_total as varchar),
+        null,
     from measured_run
     join gpu on gpu.name = measured_run.gpu
     where measured_run.gpu_power_watts_total / measured_run.num_gpus / gpu.rated_watts not between 0.1 and 1.1
-),
-model_finding as (
-    select
-        model_key,
-        'active_params_b' as check_name,
-        'at most params_b: ' || params_b as expected,
-        cast(active_params_b as varchar) as found,
-    from model_detail
-    where active_params_b > params_b
 
     union all
     select
-        model_key,
-        'architecture',
-        'a model with all parameters active, or another architecture than Dense Transformer',
-        active_params_b || ' of ' || params_b || ' billion active in a ' || architecture,
-    from model_detail
-    where architecture = 'Dense Transformer' and active_params_b < params_b
-
-    union all
-    select
-        model_key,
-        'architecture',
-        'a model with some parameters active, or another architecture than MoE',
-        active_params_b || ' of ' || params_b || ' billion active in an ' || architecture,
-    from model_detail
-    where architecture = 'MoE' and active_params_b = params_b
-
-    union all
-    select
-        model_key,
-        'params_b',
-        '0.01 to 10000 billions',
-        cast(params_b as varchar),
-    from model_detail
-    where params_b not between 0.01 and 10000
-
-    union all
-    -- Where the name tells a size it is the total or the active one, rounded.
-    select
-        model_key,
-        'params_b',
-        'a size near that of the name: ' || regexp_extract(model_name, '(?:^|[ -])([0-9]+(?:[.][0-9]+)?)B(?:$|[ -])', 1) || ' billion',
-        params_b || ' and ' || active_params_b || ' active',
-    from model_detail
-    where try_cast(regexp_extract(model_name, '(?:^|[ -])([0-9]+(?:[.][0-9]+)?)B(?:$|[ -])', 1) as double) is not null
-        and cast(regexp_extract(model_name, '(?:^|[ -])([0-9]+(?:[.][0-9]+)?)B(?:$|[ -])', 1) as double) / params_b not between 0.5 and 2
-        and cast(regexp_extract(model_name, '(?:^|[ -])([0-9]+(?:[.][0-9]+)?)B(?:$|[ -])', 1) as double) / active_params_b not between 0.5 and 2
-
-    union all
-    select
-        model_key,
-        'dates',
-        'released <= compiled <= retrieved <= updated, compiled <= data_version',
-        concat_ws(', ', released, compiled, retrieved, updated, data_version),
-    from model_detail
-    where released > compiled or compiled > retrieved or retrieved > updated or compiled > data_version
-),
-image_finding as (
-    select
-        image_configuration_key as run_key,
-        'gpu_power_watts_total' as check_name,
-        cast(joules_per_image * images_per_second as varchar) as expected,
-        cast(gpu_power_watts_total as varchar) as found,
-        1e-6 * joules_per_image * images_per_second as tolerance,
-    from image_configuration_detail
-    where not abs(gpu_power_watts_total - joules_per_image * images_per_second)
-        <= 1e-6 * joules_per_image * images_per_second
-
-    union all
-    select
-        image_configuration_key,
-        'images_per_second',
-        cast(batch_size / batch_latency_s as varchar),
-        cast(images_per_second as varchar),
-        1e-6 * batch_size / batch_latency_s,
-    from image_configuration_detail
-    where not abs(images_per_second - batch_size / batch_latency_s) <= 1e-6 * batch_size / batch_latency_s
-
-    union all
-    select
-        image_configuration_key,
-        'num_gpus',
-        'ulysses_degree x ring_degree: ' || concat_ws(' x ', ulysses_degree, ring_degree),
-        cast(num_gpus as varchar),
-        null,
-    from image_configuration_detail
-    where cast(ulysses_degree as double) * ring_degree <> num_gpus
-),
-video_finding as (
-    select
-        video_configuration_key as run_key,
-        'gpu_power_watts_total' as check_name,
-        cast(joules_per_video * videos_per_second as varchar) as expected,
-        cast(gpu_power_watts_total as varchar) as found,
-        1e-6 * joules_per_video * videos_per_second as tolerance,
-    from video_configuration_detail
-    where not abs(gpu_power_watts_total - joules_per_video * videos_per_second)
-        <= 1e-6 * joules_per_video * videos_per_second
-
-    union all
-    select
-        video_configuration_key,
-        'videos_per_second',
-        cast(batch_size / batch_latency_s as varchar),
-        cast(videos_per_second as varchar),
-        1e-6 * batch_size / batch_latency_s,
-    from video_configuration_detail
-    where not abs(videos_per_second - batch_size / batch_latency_s) <= 1e-6 * batch_size / batch_latency_s
-
-    union all
-    select
-        video_configuration_key,
-        'num_gpus',
-        'ulysses_degree x ring_degree: ' || concat_ws(' x ', ulysses_degree, ring_degree),
-        cast(num_gpus as varchar),
-        null,
-    from video_configuration_detail
-    where cast(ulysses_degree as double) * ring_degree <> num_gpus
-),
-pick_finding as (
-    select
-        coalesce(published.model_key, summary.model_key) as model_key,
-        coalesce(published.gpu, summary.gpu) as gpu,
+        'text',
+        coalesce(published.model_key, summary.model_key),
+        coalesce(published.gpu, summary.gpu),
         published.configuration_key,
-        coalesce('joules_per_output_token ' || summary.least_joules, 'no pick within the deadline') as expected,
-        coalesce('joules_per_output_token ' || published.joules_per_output_token, 'no pick') as found,
-    from (
-        select
-            published_pick.model_key,
-            published_pick.gpu,
-            published_pick.configuration_key,
-            configuration.joules_per_output_token,
-            configuration.median_itl_ms > release.itl_deadline_ms as is_late,
-        from published_pick
-        join configuration on configuration.configuration_key = published_pick.configuration_key
-        join model on model.model_key = published_pick.model_key
+        published.row_id,
+        published.repeat,
+        'published_pick',
+        coalesce('joules_per_output_token ' || summary.least_joules, 'no pick within the deadline'),
+        coalesce('joules_per_output_token ' || published.joules_per_output_token, 'no pick'),
+        null,
+    from published
+    full join (
+        -- Only documents publish picks.
+        select summary.model_key, summary.gpu, summary.least_joules
+        from summary
+        join model on model.model_key = summary.model_key
         join release on release.release_key = model.release_key
-    ) as published
-    full join summary on summary.model_key = published.model_key and summary.gpu = published.gpu
+        where release.format = 'model_document'
+    ) as summary on summary.model_key = published.model_key and summary.gpu = published.gpu
     where summary.least_joules is distinct from published.joules_per_output_token or published.is_late
 )
 select
     model_detail.task,
     model_detail.model,
-    configuration.gpu,
-    finding.check_name,
-    finding.expected,
-    finding.found,
-    finding.tolerance,
-    configuration.row_id,
-    configuration.repeat,
+    whole.gpu,
+    whole.check_name,
+    whole.expected,
+    whole.found,
+    whole.tolerance,
+    whole.row_id,
+    whole.repeat,
     model_detail.document,
     model_detail.data_version,
-    'text' as kind,
-    finding.configuration_key as run_key,
-    configuration.model_key,
-from finding
-join configuration on configuration.configuration_key = finding.configuration_key
-join model_detail on model_detail.model_key = configuration.model_key
-
-union all
-select
-    image_configuration_detail.task,
-    image_configuration_detail.model,
-    image_configuration_detail.gpu,
-    image_finding.check_name,
-    image_finding.expected,
-    image_finding.found,
-    image_finding.tolerance,
-    null,
-    image_configuration_detail.repeat,
-    image_configuration_detail.document,
-    image_configuration_detail.data_version,
-    'image',
-    image_finding.run_key,
-    image_configuration_detail.model_key,
-from image_finding
-join image_configuration_detail on image_configuration_detail.image_configuration_key = image_finding.run_key
-
-union all
-select
-    video_configuration_detail.task,
-    video_configuration_detail.model,
-    video_configuration_detail.gpu,
-    video_finding.check_name,
-    video_finding.expected,
-    video_finding.found,
-    video_finding.tolerance,
-    null,
-    video_configuration_detail.repeat,
-    video_configuration_detail.document,
-    video_configuration_detail.data_version,
-    'video',
-    video_finding.run_key,
-    video_configuration_detail.model_key,
-from video_finding
-join video_configuration_detail on video_configuration_detail.video_configuration_key = video_finding.run_key
-
-union all
-select
-    model_detail.task,
-    model_detail.model,
-    pick_finding.gpu,
-    'published_pick',
-    pick_finding.expected,
-    pick_finding.found,
-    null,
-    configuration.row_id,
-    configuration.repeat,
-    model_detail.document,
-    model_detail.data_version,
-    model_detail.kind,
-    pick_finding.configuration_key,
+    whole.kind,
+    whole.run_key,
     model_detail.model_key,
-from pick_finding
-join model_detail on model_detail.model_key = pick_finding.model_key
-left join configuration on configuration.configuration_key = pick_finding.configuration_key
-where model_detail.format = 'model_document'
-
-union all
-select
-    model_detail.task,
-    model_detail.model,
-    power_finding.gpu,
-    power_finding.check_name,
-    power_finding.expected,
-    power_finding.found,
-    null,
-    power_finding.row_id,
-    power_finding.repeat,
-    model_detail.document,
-    model_detail.data_version,
-    power_finding.kind,
-    power_finding.run_key,
-    power_finding.model_key,
-from power_finding
-join model_detail on model_detail.model_key = power_finding.model_key
-
-union all
-select
-    model_detail.task,
-    model_detail.model,
-    null,
-    model_finding.check_name,
-    model_finding.expected,
-    model_finding.found,
-    null,
-    null,
-    null,
-    model_detail.document,
-    model_detail.data_version,
-    model_detail.kind,
-    null,
-    model_finding.model_key,
-from model_finding
-join model_detail on model_detail.model_key = model_finding.model_key
-order by task, model, document, gpu, run_key, check_name;
+from whole
+join model_detail on model_detail.model_key = whole.model_key
+order by model_detail.task, model_detail.model, model_detail.document, whole.gpu, whole.run_key, whole.check_name;
 
 comment on view data_quality is 'Findings: what in the data cannot be right. Empty on good data.';
 comment on column data_quality.gpu is 'GPU model of the run; NULL where the model itself is meant.';

@@ -57,6 +57,7 @@ with held as (
         expert_parallel,
         repeat,
         configuration_key,
+        model_key,
         row_id,
         model_name,
         source,
@@ -107,6 +108,7 @@ judged as (
         expert_parallel,
         repeat,
         configuration_key,
+        model_key,
         row_id,
         model_name,
         source,
@@ -133,16 +135,28 @@ judged as (
             when max_num_gpus_ratio then 'max_num_gpus'
         end as worst_limit,
     from held
+),
+-- Grouped by the model's name too, so that a filter on it reaches here.
+least as (
+    select
+        model_key,
+        model,
+        gpu,
+        min(joules_per_output_token) filter (where qualifies) as least_joules,
+        min(worst_ratio) as least_ratio,
+    from judged
+    group by model_key, model, gpu
+),
+chosen as (
+    from judged
+    join least using (model_key, model, gpu)
+    where case
+        when least_joules is not null then qualifies and joules_per_output_token = least_joules
+        else worst_ratio is not distinct from least_ratio
+    end
     qualify row_number() over (
         partition by task, model, gpu, boundary
-        order by
-            qualifies desc,
-            case when qualifies then 0 else worst_ratio end nulls last,
-            joules_per_output_token,
-            num_gpus,
-            max_num_seqs,
-            repeat,
-            configuration_key
+        order by joules_per_output_token, num_gpus, max_num_seqs, repeat, configuration_key
     ) = 1
 )
 select
@@ -176,7 +190,7 @@ select
     data_version,
     boundary,
     licence,
-from judged
+from chosen
 order by task, model, gpu, boundary;
 
 comment on macro table pick is 'Lowest-energy run per task, model and GPU within any limits; where none qualifies, the nearest.';

@@ -34,7 +34,7 @@ create or replace macro pick(
     max_num_gpus := null,
     only_precision := null
 ) as table
-with held as (
+with judged as (
     select
         task,
         model,
@@ -82,59 +82,19 @@ with held as (
         and coalesce(max_gpu_power_watts_total is null or gpu_power_watts_total <= max_gpu_power_watts_total, false)
         and coalesce(max_num_gpus is null or num_gpus <= max_num_gpus, false)
         and (only_precision is null or precision = upper(only_precision)) as qualifies,
-    from configuration_detail
-    where is_current
-),
-judged as (
-    select
-        task,
-        model,
-        gpu,
-        wh_per_million_output_tokens,
-        num_gpus,
-        max_num_seqs,
-        precision,
-        median_itl_ms,
-        p90_itl_ms,
-        p95_itl_ms,
-        p99_itl_ms,
-        tokens_per_second,
-        gpu_power_watts_total,
-        joules_per_output_token,
-        joules_per_request,
-        avg_output_tokens,
-        tensor_parallel,
-        data_parallel,
-        expert_parallel,
-        repeat,
-        configuration_key,
-        model_key,
-        row_id,
-        model_name,
-        source,
-        data_version,
-        boundary,
-        licence,
-        qualifies,
-        -- A ratio is NULL where the run lacks the value; then its worst is unknown, and it is nearest to nothing.
+        -- What the least is sought of: energy among those that qualify, else the worst of the ratios. A ratio is NULL
+        -- where the run lacks the value; then its worst is unknown, and it is nearest to nothing.
         case
-            when max_median_itl_ms_ratio + max_p90_itl_ms_ratio + max_p95_itl_ms_ratio + max_p99_itl_ms_ratio + min_tokens_per_second_ratio + max_gpu_power_watts_total_ratio + max_num_gpus_ratio is not null
+            when qualifies then joules_per_output_token
+            when max_median_itl_ms_ratio + max_p90_itl_ms_ratio + max_p95_itl_ms_ratio + max_p99_itl_ms_ratio
+                + min_tokens_per_second_ratio + max_gpu_power_watts_total_ratio + max_num_gpus_ratio is not null
             then greatest(
                 max_median_itl_ms_ratio, max_p90_itl_ms_ratio, max_p95_itl_ms_ratio, max_p99_itl_ms_ratio,
                 min_tokens_per_second_ratio, max_gpu_power_watts_total_ratio, max_num_gpus_ratio, only_precision_ratio
             )
-        end as worst_ratio,
-        case worst_ratio
-            when only_precision_ratio then 'only_precision'
-            when max_median_itl_ms_ratio then 'max_median_itl_ms'
-            when max_p90_itl_ms_ratio then 'max_p90_itl_ms'
-            when max_p95_itl_ms_ratio then 'max_p95_itl_ms'
-            when max_p99_itl_ms_ratio then 'max_p99_itl_ms'
-            when min_tokens_per_second_ratio then 'min_tokens_per_second'
-            when max_gpu_power_watts_total_ratio then 'max_gpu_power_watts_total'
-            when max_num_gpus_ratio then 'max_num_gpus'
-        end as worst_limit,
-    from held
+        end as measure,
+    from configuration_detail
+    where is_current
 ),
 -- Grouped by the model's name too, so that a filter on it reaches here.
 least as (
@@ -142,18 +102,15 @@ least as (
         model_key,
         model,
         gpu,
-        min(joules_per_output_token) filter (where qualifies) as least_joules,
-        min(worst_ratio) as least_ratio,
+        bool_or(qualifies) as qualifies,
+        coalesce(min(measure) filter (where qualifies), min(measure)) as least_measure,
     from judged
     group by model_key, model, gpu
 ),
 chosen as (
     from judged
-    join least using (model_key, model, gpu)
-    where case
-        when least_joules is not null then qualifies and joules_per_output_token = least_joules
-        else worst_ratio is not distinct from least_ratio
-    end
+    join least using (model_key, model, gpu, qualifies)
+    where measure is not distinct from least_measure
     qualify row_number() over (
         partition by task, model, gpu, boundary
         order by joules_per_output_token, num_gpus, max_num_seqs, repeat, configuration_key
@@ -182,9 +139,19 @@ select
     case when qualifies then expert_parallel end as expert_parallel,
     case when qualifies then repeat end as repeat,
     case when qualifies then configuration_key end as configuration_key,
-    case when not qualifies and worst_ratio is not null then row_id end as nearest_row_id,
-    case when not qualifies then worst_limit end as nearest_limit,
-    case when not qualifies then worst_ratio end as nearest_ratio,
+    case when not qualifies and measure is not null then row_id end as nearest_row_id,
+    case
+        when qualifies then null
+        when measure = only_precision_ratio then 'only_precision'
+        when measure = max_median_itl_ms_ratio then 'max_median_itl_ms'
+        when measure = max_p90_itl_ms_ratio then 'max_p90_itl_ms'
+        when measure = max_p95_itl_ms_ratio then 'max_p95_itl_ms'
+        when measure = max_p99_itl_ms_ratio then 'max_p99_itl_ms'
+        when measure = min_tokens_per_second_ratio then 'min_tokens_per_second'
+        when measure = max_gpu_power_watts_total_ratio then 'max_gpu_power_watts_total'
+        when measure = max_num_gpus_ratio then 'max_num_gpus'
+    end as nearest_limit,
+    case when not qualifies then measure end as nearest_ratio,
     model_name,
     source,
     data_version,

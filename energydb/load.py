@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 import energydb
 from energydb import tables
-from energydb.database import LARGE_BLOCKS, SMALL_BLOCKS, migrate, replacing, writing
+from energydb.database import block_size, migrate, replacing, writing
 from energydb.errors import DataError, DocumentError, FindingsError
 from energydb.normalise import TableRows, scenario_rows, table_rows
 from energydb.paths import DATA, SCENARIOS
@@ -90,8 +90,7 @@ def finding_faults(report: Report) -> list[DocumentError]:
 
 
 def _build(found: Input, scenarios: Sequence[Scenario], path: Path, track: Track) -> Report:
-    block_size = LARGE_BLOCKS if found.is_much else SMALL_BLOCKS
-    with reading(found, path.parent, track) as documents_read, writing(path, block_size) as connection:
+    with reading(found, path.parent, track) as documents_read, writing(path, block_size(found.size)) as connection:
         migrate(connection)
         documents = documents_read()
         made = {

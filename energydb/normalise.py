@@ -153,10 +153,10 @@ def _runs(table: type[tables.Base], models: Sequence[tuple[int, _Placed]]) -> It
         extent = together[0][1].extent
         count = sum(placed.extent.runs for _, placed in together)
         rows = rows_in(together[0][1].batch, extent.table).slice(extent.first, count)
-        model_keys = b"".join(packed([key], pa.int32()) * placed.extent.runs for key, placed in together)
+        model_keys = b"".join(packed([key]) * placed.extent.runs for key, placed in together)
         _, _, *measured = schema(table)
         columns = [
-            unpacked(packed(range(first_key, first_key + count), pa.int32()), pa.int32()),
+            unpacked(packed(range(first_key, first_key + count)), pa.int32()),
             unpacked(model_keys, pa.int32()),
             *(rows.column(field.name) for field in measured),
         ]
@@ -215,7 +215,7 @@ def _bins(models: Sequence[tuple[int, _Placed]]) -> Iterator[pa.RecordBatch]:
         if extent.bins:
             rows = rows_in(placed.batch, BINS).slice(extent.first_bin, extent.bins)
             keys = [place - extent.first + first_key for place in rows.column(0).to_pylist()]
-            columns = [unpacked(packed(keys, pa.int32()), pa.int32()), *rows.columns[1:]]
+            columns = [unpacked(packed(keys), pa.int32()), *rows.columns[1:]]
             yield pa.RecordBatch.from_arrays(columns, schema=rows.schema)
         first_key += extent.runs
 

@@ -31,9 +31,9 @@ class Input(NamedTuple):
     sizes: dict[Path, int]
 
     @property
-    def is_much(self) -> bool:
-        """Whether reading it pays for processes, and holding it for files."""
-        return sum(self.sizes.values()) >= _MUCH
+    def size(self) -> int:
+        """How many bytes there are in all."""
+        return sum(self.sizes.values())
 
 
 class Documents(NamedTuple):
@@ -81,9 +81,11 @@ def _search(folder: Path) -> Iterator[tuple[str, Path, int]]:
         if entry.is_dir(follow_symlinks=False):
             yield from _search(path)
         elif entry.name.endswith(".json") and not entry.is_dir():
-            is_link = entry.is_symlink()
-            size = path.stat().st_size if path.exists() else 0  # one that leads nowhere is a fault of its own
-            yield os.path.realpath(path) if is_link else f"{real}{os.sep}{entry.name}", path, size
+            if entry.is_symlink():
+                size = path.stat().st_size if path.exists() else 0  # one that leads nowhere is a fault of its own
+                yield os.path.realpath(path), path, size
+            else:
+                yield f"{real}{os.sep}{entry.name}", path, entry.stat().st_size
 
 
 @contextlib.contextmanager
@@ -98,7 +100,7 @@ def reading(found: Input, folder: Path, track: Track = silently) -> Iterator[Cal
     """
     numbered = list(enumerate(_parts(found)))
     workers = min(_processors(), len(numbered))
-    if not found.is_much:
+    if found.size < _MUCH:
         documents = _together([read_batch(*part) for part in track(numbered, what="Reading")])
         yield lambda: documents
     elif workers == 1:

@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
 
 def most(what: str, against: str, limit: float, measured: float, figures: str) -> Row:
-    return Row(what, against, f"≤ {limit:g} ×", measured, measured <= limit, figures)
+    return Row(what, against, f"≤ {limit:g} x", measured, measured <= limit, figures)
 
 
 def measure(folder: Path, sizes: tuple[int, int, int], times: int, with_peers: bool) -> Iterator[Row]:
@@ -78,7 +78,7 @@ def measure(folder: Path, sizes: tuple[int, int, int], times: int, with_peers: b
         ratio = of_peer / of_middle
         figures = f"{of_middle:.2f} s, {of_peer:.2f} s"
         what = f"`energydb load` of {sizes[1]:,} documents"
-        yield Row(what, f"the fastest peer, {peer}", "≥ 10 × as fast", ratio, ratio >= 10, figures)
+        yield Row(what, f"the fastest peer, {peer}", "≥ 10 x as fast", ratio, ratio >= 10, figures)
 
     growth = math.log((pair.first - of_small) / (of_middle - of_small)) / math.log(
         (sizes[2] - sizes[0]) / (sizes[1] - sizes[0])
@@ -91,7 +91,7 @@ def measure(folder: Path, sizes: tuple[int, int, int], times: int, with_peers: b
     figures = f"{memory / 1e6:.0f} MB, {memory_of_middle / 1e6:.0f} MB"
     what = f"peak memory of all processes, {sizes[2]:,} documents"
     yield most(what, f"{sizes[1]:,} documents", 1.5, memory / memory_of_middle, figures)
-    yield Row(what, "–", "≤ 700 MB", memory / 1e6, memory <= 700e6, figures)
+    yield Row(what, "(none)", "≤ 700 MB", memory / 1e6, memory <= 700e6, figures)
 
     seeds = in_turn(load(), python("import duckdb, sqlalchemy, alembic"), 3 * times)
     yield most(
@@ -146,7 +146,7 @@ def table(rows: list[Row]) -> str:
     for row in rows:
         number = f"{row.measured:.2f}" if row.measured < 100 else f"{row.measured:.0f}"
         lines.append(
-            f"| {row.what} | {row.against} | {row.goal} | {number}{'' if row.is_met else ' (missed)'} | {row.figures} |"
+            f"| {row.what} | {row.against} | {row.goal} | {number}{', missed' * (not row.is_met)} | {row.figures} |"
         )
     return "\n".join(lines)
 
@@ -157,8 +157,8 @@ def machine() -> str:
     processor = model[1].strip() if model else platform.processor()
     gigabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
-        f"{len(os.sched_getaffinity(0))} cores of {processor}, {gigabytes:.0f} GiB, Python {platform.python_version()},"
-        f" DuckDB {duckdb.__version__}"
+        f"{len(os.sched_getaffinity(0))} cores of {processor}, {gigabytes:.0f} GiB,"
+        f" Python {platform.python_version()}, DuckDB {duckdb.__version__}"
     )
 
 

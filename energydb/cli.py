@@ -1,6 +1,7 @@
 """The commands: the only module that prints, exits or knows Typer. stdout is rows; words go to stderr."""
 
 import contextlib
+import gc
 import os
 import shlex
 import shutil
@@ -424,6 +425,8 @@ def main() -> NoReturn:
             _leave_stdout()
         _fault(f"{error.filename or 'stdout'}: {error.strerror or error}")
         sys.exit(_EXIT_CODES[MachineError])
+    finally:
+        gc.freeze()  # the process ends: to search its memory for garbage first would take a tenth of a second
     raise AssertionError("typer exits by itself")
 
 

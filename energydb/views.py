@@ -155,8 +155,12 @@ def create_views(execute: Callable[[str], Any], table_comments: Mapping[str, Map
 
 def drop_views(execute: Callable[[str], Any]) -> None:
     """Drop energydb's own views, and no one else's, each before what it reads."""
-    for view in reversed(read_views()):
-        execute(f"drop {'macro table' if view.is_macro else 'view'} if exists {view.name}")
+    execute(
+        ";\n".join(
+            f"drop {'macro table' if view.is_macro else 'view'} if exists {view.name}"
+            for view in reversed(read_views())
+        )
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:

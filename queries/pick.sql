@@ -96,67 +96,60 @@ with judged as (
     from configuration_detail
     where is_current
 ),
--- Grouped by the model's name too, so that a filter on it reaches here.
-least as (
+chosen as (
     select
-        model_key,
+        task,
         model,
         gpu,
-        bool_or(qualifies) as qualifies,
-        coalesce(min(measure) filter (where qualifies), min(measure)) as least_measure,
+        boundary,
+        arg_min(
+            judged,
+            row(not qualifies, measure, joules_per_output_token, num_gpus, max_num_seqs, repeat, configuration_key)
+        ) as run,
     from judged
-    group by model_key, model, gpu
-),
-chosen as (
-    from judged
-    join least using (model_key, model, gpu, qualifies)
-    where measure is not distinct from least_measure
-    qualify row_number() over (
-        partition by task, model, gpu, boundary
-        order by joules_per_output_token, num_gpus, max_num_seqs, repeat, configuration_key
-    ) = 1
+    group by task, model, gpu, boundary
 )
 select
     task,
     model,
     gpu,
-    qualifies,
-    case when qualifies then wh_per_million_output_tokens end as wh_per_million_output_tokens,
-    case when qualifies then num_gpus end as num_gpus,
-    case when qualifies then max_num_seqs end as max_num_seqs,
-    case when qualifies then precision end as precision,
-    case when qualifies then median_itl_ms end as median_itl_ms,
-    case when qualifies then p90_itl_ms end as p90_itl_ms,
-    case when qualifies then p95_itl_ms end as p95_itl_ms,
-    case when qualifies then p99_itl_ms end as p99_itl_ms,
-    case when qualifies then tokens_per_second end as tokens_per_second,
-    case when qualifies then gpu_power_watts_total end as gpu_power_watts_total,
-    case when qualifies then joules_per_output_token end as joules_per_output_token,
-    case when qualifies then joules_per_request end as joules_per_request,
-    case when qualifies then avg_output_tokens end as avg_output_tokens,
-    case when qualifies then tensor_parallel end as tensor_parallel,
-    case when qualifies then data_parallel end as data_parallel,
-    case when qualifies then expert_parallel end as expert_parallel,
-    case when qualifies then repeat end as repeat,
-    case when qualifies then configuration_key end as configuration_key,
-    case when not qualifies and measure is not null then row_id end as nearest_row_id,
+    run.qualifies,
+    case when run.qualifies then run.wh_per_million_output_tokens end as wh_per_million_output_tokens,
+    case when run.qualifies then run.num_gpus end as num_gpus,
+    case when run.qualifies then run.max_num_seqs end as max_num_seqs,
+    case when run.qualifies then run.precision end as precision,
+    case when run.qualifies then run.median_itl_ms end as median_itl_ms,
+    case when run.qualifies then run.p90_itl_ms end as p90_itl_ms,
+    case when run.qualifies then run.p95_itl_ms end as p95_itl_ms,
+    case when run.qualifies then run.p99_itl_ms end as p99_itl_ms,
+    case when run.qualifies then run.tokens_per_second end as tokens_per_second,
+    case when run.qualifies then run.gpu_power_watts_total end as gpu_power_watts_total,
+    case when run.qualifies then run.joules_per_output_token end as joules_per_output_token,
+    case when run.qualifies then run.joules_per_request end as joules_per_request,
+    case when run.qualifies then run.avg_output_tokens end as avg_output_tokens,
+    case when run.qualifies then run.tensor_parallel end as tensor_parallel,
+    case when run.qualifies then run.data_parallel end as data_parallel,
+    case when run.qualifies then run.expert_parallel end as expert_parallel,
+    case when run.qualifies then run.repeat end as repeat,
+    case when run.qualifies then run.configuration_key end as configuration_key,
+    case when not run.qualifies and run.measure is not null then run.row_id end as nearest_row_id,
     case
-        when qualifies then null
-        when measure = only_precision_ratio then 'only_precision'
-        when measure = max_median_itl_ms_ratio then 'max_median_itl_ms'
-        when measure = max_p90_itl_ms_ratio then 'max_p90_itl_ms'
-        when measure = max_p95_itl_ms_ratio then 'max_p95_itl_ms'
-        when measure = max_p99_itl_ms_ratio then 'max_p99_itl_ms'
-        when measure = min_tokens_per_second_ratio then 'min_tokens_per_second'
-        when measure = max_gpu_power_watts_total_ratio then 'max_gpu_power_watts_total'
-        when measure = max_num_gpus_ratio then 'max_num_gpus'
+        when run.qualifies then null
+        when run.measure = run.only_precision_ratio then 'only_precision'
+        when run.measure = run.max_median_itl_ms_ratio then 'max_median_itl_ms'
+        when run.measure = run.max_p90_itl_ms_ratio then 'max_p90_itl_ms'
+        when run.measure = run.max_p95_itl_ms_ratio then 'max_p95_itl_ms'
+        when run.measure = run.max_p99_itl_ms_ratio then 'max_p99_itl_ms'
+        when run.measure = run.min_tokens_per_second_ratio then 'min_tokens_per_second'
+        when run.measure = run.max_gpu_power_watts_total_ratio then 'max_gpu_power_watts_total'
+        when run.measure = run.max_num_gpus_ratio then 'max_num_gpus'
     end as nearest_limit,
-    case when not qualifies then measure end as nearest_ratio,
-    model_name,
-    source,
-    data_version,
+    case when not run.qualifies then run.measure end as nearest_ratio,
+    run.model_name,
+    run.source,
+    run.data_version,
     boundary,
-    licence,
+    run.licence,
 from chosen
 order by task, model, gpu, boundary;
 

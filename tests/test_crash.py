@@ -91,7 +91,7 @@ def test_of_two_loads_at_once_one_is_refused(tmp_path, proved):
 
 
 READ = """
-import duckdb, json, os, sys
+import duckdb, json, os, sys, time
 seen, count, again = set(), 0, 0
 while os.path.exists(sys.argv[2]):
     try:
@@ -106,6 +106,7 @@ while os.path.exists(sys.argv[2]):
         ).fetchall()
     seen.add(row)
     count += 1
+    time.sleep(0.1)  # or 8 of them would leave the rebuilds no time
 print(json.dumps([sorted(seen), count, again], default=int))
 """
 

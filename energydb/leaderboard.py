@@ -272,7 +272,7 @@ def _model(rows: list[Any], kind: TaskKind, file: ModelFile[Any]) -> Model:
         params_b=first.total_params_billions,
         active_params_b=first.activated_params_billions,
         architecture=first.architecture if is_text else None,
-        runs=Runs.of(RUNS_OF[kind], runs),
+        runs=Runs.of(_KINDS[kind], runs),
         parallel_notes=tuple(run.parallelization.notes or None for run in file.configurations) if is_text else (),
         output_lengths=tuple(
             OutputLengths(run.output_length_distribution.bins, run.output_length_distribution.counts)
@@ -365,7 +365,7 @@ def _video_run(row: Any, slug: str) -> VideoRun:
     )
 
 
-RUNS_OF: Mapping[TaskKind, type[AnyRun]] = {"text": Run, "image": ImageRun, "video": VideoRun}
+_KINDS: Mapping[TaskKind, type[AnyRun]] = {"text": Run, "image": ImageRun, "video": VideoRun}
 _RUNS: Mapping[TaskKind, Callable[[Any, str], AnyRun]] = {
     "text": _text_run,
     "image": _image_run,

@@ -103,6 +103,7 @@ def measure(folder: Path, sizes: tuple[int, int], times: int, with_peers: bool) 
     )
     helped = in_turn([ENERGYDB, "--help"], python("pass"), 3 * times)
     yield most("`energydb --help`", "`python -c pass`", 8, helped.ratio, _pair(helped))
+    seconds(load())
     fetched = python(
         f"import duckdb; print(duckdb.connect({str(target)!r}, read_only=True).execute('from best_pick').fetchall())"
     )

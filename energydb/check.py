@@ -103,17 +103,18 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
 
 def _documents(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     """Hold the rows that are there against those that were counted as the documents were read."""
-    builds = connection.execute("select documents from build").fetchall()
+    builds = connection.execute("select documents, scenarios from build").fetchall()
     if len(builds) != 1:
         yield Result("build", f"expected one row, got {len(builds)}", False)
         return
-    ((documents,),) = builds
+    ((documents, scenarios),) = builds
     if documents is None:
         yield Result("rows of documents", "not counted: loaded by an energydb that didn't yet", True)
         return
     there = _count(connection, "from document")
-    if there != documents:
-        yield Result("table document", f"expected {documents} rows, as many as were loaded, got {there}", False)
+    for table, loaded in (("document", documents), ("scenario", scenarios)):
+        if (got := _count(connection, f"from {table}")) != loaded:
+            yield Result(f"table {table}", f"expected {loaded} rows, as many as were loaded, got {got}", False)
     without_evidence = _count(connection, "from release anti join licence_evidence using (release_key)")
     if without_evidence:
         yield Result("table licence_evidence", f"{without_evidence} releases have none", False)

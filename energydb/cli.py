@@ -198,9 +198,13 @@ def check(
     documents = [path for path in paths or [] if path not in databases]
     sound = True
     for database in databases:
+        faults = 0
         for result in check_database(database):
             _put([printable(f"{'ok' if result.sound else 'FAULT':5}  {result.what}: {result.found}") + "\n"])
-            sound = sound and result.sound
+            faults += not result.sound
+        if faults:
+            _say(f"{database}: {faults} fault{'' if faults == 1 else 's'}, the lines that begin with FAULT")
+        sound = sound and not faults
     if documents or not databases:
         report = check_documents(documents, track=_track)
         _show_report(report)
@@ -226,7 +230,7 @@ def upgrade(
     from energydb.database import upgrade as upgrade_file
 
     before, after = upgrade_file(path)
-    _say(f"{path}: schema {after}" + ("" if before == after else f", from {before}"))
+    _say(f"{path}: schema {after}" + (", the newest: nothing to do" if before == after else f", from {before}"))
 
 
 @app.command()
@@ -400,7 +404,7 @@ def export_documents(
 
 def main() -> NoReturn:
     """Run the command line, and turn every fault into its lines on stderr and its exit code."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     nowhere = None
     for name in ("stdout", "stderr"):

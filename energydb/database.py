@@ -182,7 +182,8 @@ def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
 def upgrade(target: Path) -> tuple[str, str]:
     """Bring an energydb file to the newest schema, whole or not at all; return the revisions before and after.
 
-    Rows are kept, and tables that someone added. The file is copied, migrated and put in place.
+    Rows are kept, and tables that someone added. The file is copied, migrated and put in place; one that is of the
+    newest schema stays as it is.
 
     Raises:
         UsageError: there is no such file.
@@ -192,6 +193,9 @@ def upgrade(target: Path) -> tuple[str, str]:
     real = real_file(target)
     if not is_duckdb(real):
         raise UsageError(f"{target}: expected an energydb file, got {'another file' if real.exists() else 'none'}")
+    with contextlib.suppress(duckdb.Error), open_to_read(real, target) as connection:
+        if connection.execute("select version_num from alembic_version").fetchall() == [(newest_revision(),)]:
+            return newest_revision(), newest_revision()
     with replacing(target, force=True) as built:
         shutil.copyfile(real, built)
         if _log_of(real).exists():  # rows that were written and not yet checkpointed

@@ -96,6 +96,7 @@ def _build(found: Input, scenarios: Sequence[Scenario], path: Path, track: Track
         made = {
             "energydb_version": energydb.__version__,
             "documents": sum(len(document.files) for batch in documents.batches for document in batch.documents),
+            "scenarios": len(scenarios),
         }
         connection.execute(sqlalchemy.insert(tables.Build), made)
         for rows in (scenario_rows(scenarios), *table_rows(documents.batches)):

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import NamedTuple
@@ -106,13 +106,36 @@ def reading(found: Input, folder: Path, track: Track = silently) -> Iterator[Cal
     elif workers == 1:
         yield lambda: _together([read_batch(*part, folder) for part in track(numbered, what="Reading")])
     else:
-        context = multiprocessing.get_context("fork" if os.uname().sysname == "Linux" else "spawn")
-        with ProcessPoolExecutor(workers, context, initializer=_live_no_longer_than_parent) as pool:
-            futures = [pool.submit(read_batch, *part, folder) for part in numbered]
-            try:
-                yield lambda: _together([_result(future) for future in track(futures, what="Reading")])
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+        with _processes(workers) as pool:
+            with _signals_kept():
+                futures = [pool.submit(read_batch, *part, folder) for part in numbered]
+            yield lambda: _together([future.result() for future in track(futures, what="Reading")])
+
+
+@contextlib.contextmanager
+def _processes(number: int) -> Iterator[ProcessPoolExecutor]:
+    """Yield processes that read, to be gone afterwards whatever happens."""
+    context = multiprocessing.get_context("fork" if os.uname().sysname == "Linux" else "spawn")
+    pool = ProcessPoolExecutor(number, context, initializer=_live_no_longer_than_parent)
+    try:
+        yield pool
+    except BrokenProcessPool as error:
+        raise MachineError("a process that read documents was ended, or ran out of memory; try again") from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Keep signals until the block has run: an exception while processes are started would lose itself or a lock."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _parts(found: Input) -> Iterator[tuple[Path, ...]]:
@@ -175,13 +198,6 @@ def _together(read: Sequence[tuple[Batch, list[DocumentError]]]) -> Documents:
     return Documents(batches, tuple(notes))
 
 
-def _result(future: Future[tuple[Batch, list[DocumentError]]]) -> tuple[Batch, list[DocumentError]]:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise MachineError("a process that read documents was ended, or ran out of memory; try again") from error
-
-
 def _processors() -> int:
     """Count the processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -192,6 +208,7 @@ def _live_no_longer_than_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -36,6 +36,10 @@ LOSSES = {
         " (select max(document_key) from document where file_name = 'index.json')",
         ["table document: expected 28 rows, as many as were loaded, got 27"],
     ),
+    "a scenario": (
+        "delete from scenario where name = 'france'",
+        ["table scenario: expected 3 rows, as many as were loaded, got 2"],
+    ),
     "a run's setting": (
         "update configuration set max_num_seqs = 8 where row_id like 'llama-3-1-70b-instruct/B200/2/16'",
         ["runs in configuration: 1 come more than once"],
@@ -94,7 +98,7 @@ def test_a_loss_shows(everything_database, tmp_path, proved):
         assert all(any(line.startswith(start) for line in found) for start in expected), (loss, found)
         assert found[0].startswith(expected[0]), loss
         shown += 1
-    proved("What is lost from a file", f"{len(LOSSES)} losses", f"{shown} named")
+    proved("Rows that are lost from a file", f"{len(LOSSES)} losses", f"{shown} named")
 
 
 def test_a_whole_file_has_no_faults(everything_database):

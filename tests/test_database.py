@@ -150,7 +150,9 @@ def test_upgrade_keeps_rows_and_tables_that_someone_added(tmp_path):
         pass
 
     assert upgrade(path) == ("0003", newest_revision())
+    upgraded = path.read_bytes()
     assert upgrade(path) == (newest_revision(), newest_revision())
+    assert path.read_bytes() == upgraded
     with duckdb.connect(str(path), read_only=True) as connection:
         assert connection.execute("from configuration order by all").fetchall() == before
         assert connection.execute("from mine").fetchall() == [(1,)]
@@ -191,6 +193,7 @@ def test_upgrade_keeps_rows_that_are_still_in_the_log(tmp_path):
     """A shell that was killed leaves them there."""
     path = tmp_path / "energy.duckdb"
     load([], path, strict=True)
+    alembic_by_hand("downgrade", "0004", database=path)
     script = (
         "import duckdb, os, sys\n"
         "connection = duckdb.connect(sys.argv[1])\n"

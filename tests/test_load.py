@@ -406,7 +406,7 @@ def test_a_disk_that_may_only_be_read(small_disk):
 
 
 def test_a_target_that_may_not_be_written(tmp_path):
-    """Someone protected it: neither replaced nor upgraded."""
+    """Someone protected it, so it isn't replaced."""
     path = tmp_path / "energy.duckdb"
     load([SCOUT], path, strict=True)
     path.chmod(0o444)
@@ -414,7 +414,6 @@ def test_a_target_that_may_not_be_written(tmp_path):
     for arguments in (
         ["load", SCOUT, "--database", path],
         ["load", "--force", "--database", path],
-        ["upgrade", path],
     ):
         done = energydb_process(*arguments, obeying_modes=True)
         assert (done.returncode, done.stdout) == (3, "")

@@ -25,6 +25,15 @@ def upgrade() -> None:
             comment="Files that were loaded; NULL in a file from before this was counted.",
         ),
     )
+    op.add_column(
+        "build",
+        sa.Column(
+            "scenarios",
+            sa.Integer(),
+            nullable=True,
+            comment="Scenarios that were loaded; NULL in a file from before this was counted.",
+        ),
+    )
     op.create_table(
         "document_rows",
         sa.Column("document_key", sa.Integer(), nullable=False, comment="Key of a document, given at load."),
@@ -47,4 +56,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_table("document_rows")
+    op.drop_column("build", "scenarios")
     op.drop_column("build", "documents")

@@ -26,9 +26,13 @@ _BYTES_PER_BATCH = 8 * 2**20
 
 
 class Input(NamedTuple):
-    """What was found to read: documents and folders of the leaderboard's data, each once, with their bytes."""
+    """What was found to read: documents and folders of the leaderboard's data, each once, with their bytes.
+
+    And in words what was passed over.
+    """
 
     sizes: dict[Path, int]
+    notes: tuple[str, ...]
 
     @property
     def size(self) -> int:
@@ -51,9 +55,10 @@ def find(paths: Sequence[Path]) -> Input:
         UsageError: a path doesn't exist.
     """
     found: dict[str, tuple[Path, int]] = {}
+    links: list[Path] = []
     for path in paths:
         if path.is_dir():
-            within = list(_search(path))
+            within = list(_search(path, links))
             if not within:
                 raise DataError(f"{path}: expected a folder with documents (*.json), got none")
         elif path.exists():
@@ -62,13 +67,14 @@ def find(paths: Sequence[Path]) -> Input:
             raise UsageError(f"{path}: no such file or folder")
         for real, file, size in within:
             found.setdefault(real, (file, size))
-    return Input(dict(sorted(found.values(), key=lambda one: str(one[0]))))
+    notes = tuple(f"{link}: a link to a folder, not searched; name it to load what is in it" for link in links)
+    return Input(dict(sorted(found.values(), key=lambda one: str(one[0]))), notes)
 
 
-def _search(folder: Path) -> Iterator[tuple[str, Path, int]]:
+def _search(folder: Path, links: list[Path]) -> Iterator[tuple[str, Path, int]]:
     """Search a folder for `*.json`, through all its folders but hidden ones; the leaderboard's is one piece.
 
-    Each with its real path and its bytes.
+    Each with its real path and its bytes. Links to folders, which could lead in a circle, are put into `links`.
     """
     real = os.path.realpath(folder)
     with os.scandir(folder) as listed:
@@ -79,8 +85,10 @@ def _search(folder: Path) -> Iterator[tuple[str, Path, int]]:
     for entry in within:
         path = folder / entry.name
         if entry.is_dir(follow_symlinks=False):
-            yield from _search(path)
-        elif entry.name.endswith(".json") and not entry.is_dir():
+            yield from _search(path, links)
+        elif entry.is_dir():
+            links.append(path)
+        elif entry.name.endswith(".json"):
             if entry.is_symlink():
                 size = path.stat().st_size if path.exists() else 0  # one that leads nowhere is a fault of its own
                 yield os.path.realpath(path), path, size

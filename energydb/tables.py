@@ -54,6 +54,9 @@ class Build(Base):
     documents: Mapped[int | None] = mapped_column(
         comment="Files that were loaded; NULL in a file from before this was counted."
     )
+    licence_evidence: Mapped[int | None] = mapped_column(
+        comment="Items of evidence that were loaded; NULL in a file from before this was counted."
+    )
     scenarios: Mapped[int | None] = mapped_column(
         comment="Scenarios that were loaded; NULL in a file from before this was counted."
     )

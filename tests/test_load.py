@@ -117,6 +117,18 @@ def test_a_folder_is_searched_through(tmp_path):
     assert report.contents.rows[0][report.contents.columns.index("runs")] == 20
 
 
+def test_a_linked_folder_is_said_and_not_searched(tmp_path):
+    """It could lead in a circle; a linked document is read."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "scout.json").symlink_to(SCOUT)
+    (tmp_path / "in" / "more").symlink_to(LLAMA.parent)
+
+    report = check([tmp_path / "in"])
+
+    assert [row[report.contents.columns.index("runs")] for row in report.contents.rows] == [20]
+    assert report.notes == (f"{tmp_path}/in/more: a link to a folder, not searched; name it to load what is in it",)
+
+
 def test_a_folder_without_documents_is_refused(tmp_path):
     """An empty database would look like an answer."""
     with pytest.raises(DataError, match="expected a folder with documents"):

@@ -28,6 +28,15 @@ def upgrade() -> None:
     op.add_column(
         "build",
         sa.Column(
+            "licence_evidence",
+            sa.Integer(),
+            nullable=True,
+            comment="Items of evidence that were loaded; NULL in a file from before this was counted.",
+        ),
+    )
+    op.add_column(
+        "build",
+        sa.Column(
             "scenarios",
             sa.Integer(),
             nullable=True,
@@ -57,4 +66,5 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_table("document_rows")
     op.drop_column("build", "scenarios")
+    op.drop_column("build", "licence_evidence")
     op.drop_column("build", "documents")

@@ -93,15 +93,18 @@ def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         except duckdb.Error as error:
             raise DataError(f"{path}: expected an energydb file, got: {_on_one_line(error)}") from error
         with connection:
-            connection.execute(_SANDBOX)
-            ours = "select count(*) from duckdb_tables() where table_name in ('alembic_version', 'build')"
-            if connection.execute(ours).fetchall() != [(2,)]:
-                raise DataError(f"{path}: expected an energydb file, got another DuckDB database")
-            _refuse_unless_newest(connection, path)
+            try:
+                connection.execute(_SANDBOX)
+                _refuse_unless_ours_and_newest(connection, path)
+            except duckdb.Error as error:
+                raise DataError(f"{path}: can't be read: {_on_one_line(error)}") from error
             yield connection
 
 
-def _refuse_unless_newest(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+def _refuse_unless_ours_and_newest(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    ours = "select count(*) from duckdb_tables() where table_name in ('alembic_version', 'build')"
+    if connection.execute(ours).fetchall() != [(2,)]:
+        raise DataError(f"{path}: expected an energydb file, got another DuckDB database")
     found = connection.execute("select version_num from alembic_version").fetchall()
     revision = found[0][0] if found else "none"
     known = known_revisions()

@@ -55,7 +55,10 @@ def check_database(path: Path) -> Iterator[Result]:
     with reading(path) as connection:
         revision = _value(connection, "select any_value(version_num) from alembic_version")
         yield Result(f"{path}: schema", f"{revision}", True)  # another than the newest isn't opened at all
-        definitions = list(_definitions(connection))
+        try:
+            definitions = list(_definitions(connection))
+        except duckdb.Error as error:
+            definitions = [Result("definitions", _unreadable(error), False)]
         yield from definitions
         if any(result.what.startswith(("table", "column")) and result.found == MISSING for result in definitions):
             return  # all else rests on them

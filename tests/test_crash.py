@@ -42,7 +42,7 @@ def test_a_load_that_is_killed_leaves_the_old_file_or_the_new(tmp_path, proved):
         wanted, before = (LLAMA, SCOUT) if number % 2 else (SCOUT, LLAMA)
         path.write_bytes(contents[before])
         with subprocess.Popen([ENERGYDB, "load", wanted, "--database", path], stderr=-1, stdout=-1) as process:
-            time.sleep((number + chance.random()) / KILLS * length * 1.05)
+            time.sleep((number + chance.random()) / KILLS * length * 1.4)  # on a busy machine a run takes longer
             process.send_signal(signal.SIGKILL)
             process.communicate()
         kills += process.returncode == -signal.SIGKILL
@@ -56,6 +56,7 @@ def test_a_load_that_is_killed_leaves_the_old_file_or_the_new(tmp_path, proved):
     load([SCOUT], path, strict=True)
     assert old + new == KILLS
     assert kills > KILLS // 2
+    assert min(old, new) > 0
     assert others(tmp_path) == []
     gave = f"{kills} killed in time; {old} left the old file, {new} the new; {left} left a folder, which went"
     proved("Killed at any moment", "30 loads", gave)

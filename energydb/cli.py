@@ -405,7 +405,8 @@ def export_documents(
 def main() -> NoReturn:
     """Run the command line, and turn every fault into its lines on stderr and its exit code."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup, or in the background of a script
+            signal.signal(number, _stop)
     nowhere = None
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)

@@ -232,6 +232,18 @@ def test_a_signal_stops_a_long_query(seed_database, tmp_path, number):
     assert "Traceback" not in said
 
 
+def test_a_signal_that_was_to_be_ignored_is(tmp_path):
+    """As `nohup` has it: the terminal goes, and the load goes on."""
+    command = [PYTHON.with_name("energydb"), "load"]
+    ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}
+    with subprocess.Popen(command, cwd=tmp_path, stdout=-3, stderr=-3, **ignoring) as process:
+        while process.poll() is None:
+            process.send_signal(signal.SIGHUP)
+            time.sleep(0.02)
+
+    assert process.returncode == 0
+
+
 def test_two_columns_of_one_name_are_not_one(energydb, seed_database):
     """JSON would keep the last alone."""
     done = energydb("query", "select 1 as a, 2 as a", "--database", seed_database, "--format", "json")

@@ -12,7 +12,6 @@ import alembic.config
 import duckdb
 from alembic.ddl.impl import DefaultImpl
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from duckdb_engine import ConnectionWrapper
 from sqlalchemy import URL, Connection, Engine, NullPool, Table, create_engine
 from sqlalchemy.exc import DBAPIError
@@ -20,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from energydb import views
 from energydb.errors import DataError, MachineError, UsageError
 from energydb.files import is_duckdb, only_one, open_to_read, put_in_place, real_file, working_folder
-from energydb.paths import ALEMBIC_INI, known_revisions
+from energydb.paths import ALEMBIC_INI, known_revisions, newest_revision
 from energydb.tables import Base
 
 # DuckDB 2.0's own format opens in no 1.x client; v1.4.0 does, and refuses another file's stale WAL.
@@ -76,6 +75,7 @@ def open_engine(path: Path, block_bytes: int = _SMALL_BLOCKS) -> Engine:
     config: dict[str, Any] = {
         "storage_compatibility_version": _STORAGE_VERSION,
         "default_block_size": str(block_bytes),
+        "checkpoint_threshold": "0b",  # no log first: the file is nobody's until it is whole
     }
 
     def connect() -> ConnectionWrapper:
@@ -128,12 +128,6 @@ def migrate(connection: Connection) -> None:
     connection.exec_driver_sql("set threads = 1")
     alembic.command.upgrade(config, "head")
     connection.exec_driver_sql("reset threads")
-
-
-def newest_revision() -> str:
-    """Return the revision that migrations lead to: the one that this energydb reads and writes."""
-    script = ScriptDirectory.from_config(alembic.config.Config(str(ALEMBIC_INI)))
-    return str(script.get_current_head())
 
 
 def create_views_at_head(connection: Connection) -> None:

@@ -20,3 +20,8 @@ DEFAULT_DATABASE = Path("energy.duckdb")
 def known_revisions() -> tuple[str, ...]:
     """Return the revisions of the schema that this energydb knows, oldest first: migrations are named by them."""
     return tuple(sorted(path.name.partition("_")[0] for path in MIGRATIONS.glob("[0-9]*.py")))
+
+
+def newest_revision() -> str:
+    """Return the revision that migrations lead to: the one that this energydb reads and writes."""
+    return known_revisions()[-1]

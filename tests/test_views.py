@@ -7,8 +7,7 @@ import sys
 import duckdb
 import pytest
 
-from energydb.database import newest_revision
-from energydb.paths import QUERIES
+from energydb.paths import QUERIES, newest_revision
 from energydb.question import columns_of, example_of
 from energydb.views import read_view, read_views
 from tests.conftest import add_model, add_release, add_run, answer

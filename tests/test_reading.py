@@ -37,8 +37,8 @@ def many(tmp_path_factory) -> Path:
 def readers_of(pid: int) -> list[int]:
     """Name the processes that a load has started."""
     found: list[int] = []
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):  # a thread that ended meanwhile
+    with contextlib.suppress(OSError):  # the load, or one of its threads, ended meanwhile
+        for path in Path(f"/proc/{pid}/task").glob("*/children"):
             found += map(int, path.read_text().split())
     return found
 

@@ -1,5 +1,6 @@
 """Measures whole processes: how long pairs of them take in turn, and how much memory a process and its own take."""
 
+import contextlib
 import os
 import statistics
 import subprocess
@@ -64,11 +65,9 @@ def peak_memory(command: Command) -> int:
 def _with_children(pid: int) -> list[int]:
     found = [pid]
     for parent in found:
-        for children in Path(f"/proc/{parent}/task").glob("*/children"):
-            try:
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            for children in Path(f"/proc/{parent}/task").glob("*/children"):
                 found += map(int, children.read_text().split())
-            except OSError:
-                continue  # it ended meanwhile
     return found
 
 

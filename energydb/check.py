@@ -10,14 +10,11 @@ import duckdb
 
 from energydb import tables
 from energydb.catalog import reading
+from energydb.columns import RUN_TABLES
 from energydb.database import migrate, writing
+from energydb.records import MEASURED_OF_A_BATCH
 from energydb.views import read_views
 
-_RUN_TABLES = (tables.Configuration, tables.ImageConfiguration, tables.VideoConfiguration)
-_MEASURED_OF_A_BATCH = {
-    *("batch_latency_s", "gpu_power_watts_total"),
-    *("joules_per_image", "images_per_second", "joules_per_video", "videos_per_second"),
-}
 # What DuckDB knows each thing by: its SQL, and its own and its columns' comments.
 _DEFINITIONS = """
     select table_name, 'table', sql, comment from duckdb_tables()
@@ -118,14 +115,15 @@ def _documents(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     if documents is None:
         yield Result("rows of documents", "not counted: loaded by an energydb that didn't yet", True)
         return
-    there = _count(connection, "from document")
+    there = {}
     for table, loaded in (("document", documents), ("scenario", scenarios), ("licence_evidence", evidence)):
-        if (got := _count(connection, f"from {table}")) != loaded:
+        there[table] = got = _count(connection, f"from {table}")
+        if got != loaded:
             yield Result(f"table {table}", f"expected {loaded} rows, as many as were loaded, got {got}", False)
     short = connection.execute(_SHORT_OF_ROWS).fetchall()
     for name, what, expected, got in short:
         yield Result(f"document {name}", f"expected {expected} {what}, as it was read with, got {got}", False)
-    if not short and there == documents:
+    if not short and there["document"] == documents:
         yield Result("rows of documents", f"all there, of {documents} documents", True)
 
 
@@ -202,12 +200,12 @@ def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
 
 def _unique_runs(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     """Hold that no run comes twice: the load checks it, and no index keeps it."""
-    for table in _RUN_TABLES:
+    for table in RUN_TABLES.values():
         if table is tables.Configuration:
             setting = "model_key, gpu, num_gpus, max_num_seqs, repeat"
         else:
             _key, *rest = [column.name for column in table.__table__.columns]
-            setting = ", ".join(name for name in rest if name not in _MEASURED_OF_A_BATCH)
+            setting = ", ".join(name for name in rest if name not in MEASURED_OF_A_BATCH)
         twice = _count(
             connection, f"from (select 1 from {table.__tablename__} group by {setting} having count(*) > 1)"
         )

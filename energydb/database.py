@@ -197,7 +197,7 @@ def upgrade(target: Path) -> tuple[str, str]:
         with writing(built) as connection:
             before = MigrationContext.configure(connection).get_current_revision()
             if before not in known_revisions():
-                raise DataError(f"{target}: expected an energydb file of schema {known_revisions()[-1]} or older")
+                raise DataError(f"{target}: expected an energydb file of schema {newest_revision()} or older")
             migrate(connection)
         return before, newest_revision()
 

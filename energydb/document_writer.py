@@ -61,7 +61,7 @@ def rounded(model: Model, itl_deadline_ms: int) -> Model:
         best = picks.setdefault(run.gpu, place)
         if _order(run) < _order(runs[best]):
             picks[run.gpu] = place
-    published = Runs.of(Run, [_rounded(run, itl_deadline_ms) for run in runs])
+    published = Runs.of([_rounded(run, itl_deadline_ms) for run in runs])
     return msgspec.structs.replace(model, runs=published, picks=picks)
 
 

@@ -25,7 +25,19 @@ from energydb.leaderboard_files import (
     Read,
     read_folder,
 )
-from energydb.records import AnyRun, Document, Head, ImageRun, Model, OutputLengths, Run, Runs, TaskKind, VideoRun
+from energydb.records import (
+    MEASURED_OF_A_BATCH,
+    AnyRun,
+    Document,
+    Head,
+    ImageRun,
+    Model,
+    OutputLengths,
+    Run,
+    Runs,
+    TaskKind,
+    VideoRun,
+)
 from energydb.strict_json import shown, unlike
 from energydb.units import wh_per_million_tokens
 
@@ -272,7 +284,7 @@ def _model(rows: list[Any], kind: TaskKind, file: ModelFile[Any]) -> Model:
         params_b=first.total_params_billions,
         active_params_b=first.activated_params_billions,
         architecture=first.architecture if is_text else None,
-        runs=Runs.of(_KINDS[kind], runs),
+        runs=Runs.of(runs),
         parallel_notes=tuple(run.parallelization.notes or None for run in file.configurations) if is_text else (),
         output_lengths=tuple(
             OutputLengths(run.output_length_distribution.bins, run.output_length_distribution.counts)
@@ -296,13 +308,8 @@ def _setting(run: AnyRun) -> tuple[object, ...]:
     """Return what the repeats of a run share."""
     if isinstance(run, Run):
         return (run.gpu, run.num_gpus, run.max_num_seqs)
-    return tuple(getattr(run, field) for field in run.__struct_fields__ if field not in _MEASURED)
-
-
-_MEASURED = {
-    *("batch_latency_s", "gpu_power_watts_total", "repeat"),
-    *("joules_per_image", "images_per_second", "joules_per_video", "videos_per_second"),
-}
+    apart = {*MEASURED_OF_A_BATCH, "repeat"}
+    return tuple(getattr(run, field) for field in run.__struct_fields__ if field not in apart)
 
 
 def _text_run(row: Any, slug: str) -> Run:
@@ -365,7 +372,6 @@ def _video_run(row: Any, slug: str) -> VideoRun:
     )
 
 
-_KINDS: Mapping[TaskKind, type[AnyRun]] = {"text": Run, "image": ImageRun, "video": VideoRun}
 _RUNS: Mapping[TaskKind, Callable[[Any, str], AnyRun]] = {
     "text": _text_run,
     "image": _image_run,

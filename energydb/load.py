@@ -93,16 +93,17 @@ def _build(found: Input, scenarios: Sequence[Scenario], path: Path, track: Track
     with reading(found, path.parent, track) as documents_read, writing(path, block_size(found.size)) as connection:
         migrate(connection)
         documents = documents_read()
-        loaded = [document for batch in documents.batches for document in batch.documents]
-        made = {
-            "energydb_version": energydb.__version__,
-            "documents": sum(len(document.files) for document in loaded),
-            "licence_evidence": sum(len(head.licence_evidence) for head in {document.head for document in loaded}),
-            "scenarios": len(scenarios),
-        }
-        connection.execute(sqlalchemy.insert(tables.Build), made)
+        loaded = {}
         for rows in (scenario_rows(scenarios), *table_rows(documents.batches)):
             _insert(connection, rows)
+            loaded[rows.table] = rows.expected
+        made = {
+            "energydb_version": energydb.__version__,
+            "documents": loaded[tables.Document],
+            "licence_evidence": loaded[tables.LicenceEvidence],
+            "scenarios": loaded[tables.Scenario],
+        }
+        connection.execute(sqlalchemy.insert(tables.Build), made)
         notes = found.notes + documents.notes
         return Report(_fetch(connection, "contents"), _fetch(connection, "data_quality"), notes)
 

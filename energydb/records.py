@@ -116,6 +116,13 @@ class VideoRun(DiffusionRun, frozen=True, kw_only=True):
 
 
 AnyRun = Run | ImageRun | VideoRun
+# The fields of image and video runs that are measured; all others but `repeat` are set.
+MEASURED_OF_A_BATCH = frozenset(
+    {
+        *("batch_latency_s", "gpu_power_watts_total"),
+        *("joules_per_image", "images_per_second", "joules_per_video", "videos_per_second"),
+    }
+)
 R = TypeVar("R", bound=AnyRun)
 
 
@@ -130,9 +137,9 @@ class Runs(Sequence[R]):
         self.columns = columns
 
     @classmethod
-    def of(cls, kind: type[R], records: Sequence[R]) -> "Runs[R]":
-        """Put records of `kind` into columns."""
-        return cls(kind, columns_of(records))
+    def of(cls, records: Sequence[R]) -> "Runs[R]":
+        """Put records of one kind into columns; there must be one at least."""
+        return cls(type(records[0]), columns_of(records))
 
     @overload
     def __getitem__(self, place: int) -> R: ...

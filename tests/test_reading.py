@@ -1,6 +1,5 @@
 """Reading in several processes: the same file as in one, and no process that outlives what it works for."""
 
-import contextlib
 import os
 import random
 import shutil
@@ -17,6 +16,7 @@ from energydb.check import check_database
 from energydb.errors import DocumentErrors
 from energydb.load import check, load
 from tests.benchmarks.corpus import RUNS_EACH, write_corpus
+from tests.benchmarks.measure import with_children
 from tests.documents import SCOUT, document, write
 from tests.leaderboards import write_leaderboard
 from tests.test_load import ask, leftovers, without_own_bytes
@@ -36,11 +36,7 @@ def many(tmp_path_factory) -> Path:
 
 def readers_of(pid: int) -> list[int]:
     """Name the processes that a load has started."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):  # the load, or one of its threads, ended meanwhile
-        for path in Path(f"/proc/{pid}/task").glob("*/children"):
-            found += map(int, path.read_text().split())
-    return found
+    return with_children(pid)[1:]
 
 
 def started(many: Path, target: Path) -> tuple[subprocess.Popen[str], list[int]]:

@@ -56,13 +56,14 @@ def peak_memory(command: Command) -> int:
     peak = 0
     with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         while process.poll() is None:
-            peak = max(peak, sum(map(_proportional_set_size, _with_children(process.pid))))
+            peak = max(peak, sum(map(_proportional_set_size, with_children(process.pid))))
             time.sleep(0.02)
     assert process.returncode == 0
     return peak
 
 
-def _with_children(pid: int) -> list[int]:
+def with_children(pid: int) -> list[int]:
+    """Name a process and all that it started, directly or not."""
     found = [pid]
     for parent in found:
         with contextlib.suppress(OSError):  # it ended meanwhile

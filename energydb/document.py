@@ -8,12 +8,20 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
-import msgspec.inspect
 
 from energydb.document_form import SAME_NAME_IN_SOURCE, Configuration, ModelDocument, Source
 from energydb.errors import DocumentError, DocumentErrors
 from energydb.records import Document, File, Head, Model, Run, Runs, columns_of
-from energydb.strict_json import colons, colons_of_columns, decode_form, read_bytes, refuse_hidden, shown, unlike
+from energydb.strict_json import (
+    colons,
+    colons_of_columns,
+    decode_form,
+    read_bytes,
+    refuse_hidden,
+    required_texts,
+    shown,
+    unlike,
+)
 
 FORMAT = "model_document"
 
@@ -161,12 +169,7 @@ def _blank_texts(path: Path, document: ModelDocument, columns: Columns) -> Itera
             )
 
 
-def _text_places(kind: type[msgspec.Struct], before: str) -> Iterator[str]:
-    fields = cast(msgspec.inspect.StructType, msgspec.inspect.type_info(kind)).fields
-    return (before + field.name for field in fields if isinstance(field.type, msgspec.inspect.StrType))
-
-
-_HEAD_TEXT_PLACES = (*_text_places(ModelDocument, ""), *_text_places(Source, "source."))
+_HEAD_TEXT_PLACES = (*required_texts(ModelDocument), *(f"source.{name}" for name in required_texts(Source)))
 _HEAD_TEXTS = attrgetter(*_HEAD_TEXT_PLACES)
 
 

@@ -163,7 +163,7 @@ def _fields(
     The last each with whether it's required: those that may be absent, and those that hold more than a number.
     """
     fields = _described(kind)
-    texts = [field.name for field in fields if field.required and isinstance(field.type, msgspec.inspect.StrType)]
+    texts = required_texts(kind)
     return (
         sum(field.required for field in fields),
         attrgetter(*texts) if len(texts) > 1 else lambda value: [getattr(value, name) for name in texts],
@@ -173,6 +173,13 @@ def _fields(
             if field.name not in texts and not (field.required and isinstance(field.type, _NUMBERS))
         ),
     )
+
+
+def required_texts(kind: type[msgspec.Struct]) -> list[str]:
+    """Name the fields that every such object has and that are text."""
+    return [
+        field.name for field in _described(kind) if field.required and isinstance(field.type, msgspec.inspect.StrType)
+    ]
 
 
 @functools.cache

@@ -22,7 +22,11 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _INTEGERS = "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT"
 _EXACT_IN_PYTHON = {*_INTEGERS.split(), "BOOLEAN", "FLOAT", "DOUBLE", "VARCHAR"}
 _ROWS_PER_BATCH = 122_880  # DuckDB's own row group
-_ASKING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+_BLANK = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
+_EXPLAIN = re.compile(
+    rf"{_BLANK}*explain(?P<how>(?:{_BLANK}+analyze\b)?(?:{_BLANK}*\({_BLANK}*(?:analyze|format)\b[^()]*\))?)(?!\w)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 class Column(NamedTuple):
@@ -55,6 +59,9 @@ class Answer(NamedTuple):
 
     def exact_rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the rows with DuckDB's own text for all that Python has no exact value for."""
+        if self.statement.type == duckdb.StatementType.EXPLAIN:  # a relation would run what it analyzes once more
+            yield from self.rows()
+            return
         relation = self.connection.sql(self.statement)
         if all(str(kind) in _EXACT_IN_PYTHON for kind in relation.types):
             yield from self.rows()
@@ -151,7 +158,7 @@ def is_name(question: str) -> bool:
 
 
 def ask(connection: duckdb.DuckDBPyConnection, sql: str, name: str | None = None) -> Answer:
-    """Answer a question in SQL: one SELECT (or EXPLAIN) statement; `name` is what it asks, where it has one.
+    """Answer a question in SQL: one SELECT, or EXPLAIN of one; `name` is what it asks, where it has one.
 
     Raises:
         QueryError: faulty SQL, or anything but one plain question.
@@ -161,14 +168,22 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, name: str | None = None
     except UnicodeEncodeError as error:
         raise QueryError("query: expected text in UTF-8") from error
     try:
-        statements = connection.extract_statements(sql)
-        if len(statements) != 1 or statements[0].type not in _ASKING:
-            kinds = ", ".join(statement.type.name for statement in statements) or "nothing"
-            raise QueryError(f"query: expected one SELECT statement, got {kinds}")
-        columns = connection.sql(statements[0]).columns
+        explain = _EXPLAIN.match(sql)
+        asked = _only_select(connection, sql[explain.end() :] if explain else sql)
+        if explain:  # of what was found to be a SELECT, and nothing else: EXPLAIN ANALYZE runs what it wraps
+            (asked,) = connection.extract_statements(f"explain{explain['how']} {asked.query}")
+            return Answer(("explain_key", "explain_value"), connection, asked, name)
+        return Answer(tuple(connection.sql(asked).columns), connection, asked, name)
     except duckdb.Error as error:
         raise QueryError(f"query: {_on_one_line(error)}") from error
-    return Answer(columns=tuple(columns), connection=connection, statement=statements[0], name=name)
+
+
+def _only_select(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        kinds = ", ".join(statement.type.name for statement in statements) or "nothing"
+        raise QueryError(f"query: expected one SELECT statement, or EXPLAIN of one, got {kinds}")
+    return statements[0]
 
 
 def closest_name(connection: duckdb.DuckDBPyConnection, name: str) -> str:

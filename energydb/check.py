@@ -11,17 +11,47 @@ import duckdb
 from energydb import tables
 from energydb.catalog import reading
 from energydb.columns import RUN_TABLES
-from energydb.database import migrate, writing
+from energydb.database import writing
 from energydb.records import MEASURED_OF_A_BATCH
+from energydb.schema import create_macros, lay_out
 from energydb.views import read_views
 
-# What DuckDB knows each thing by: its SQL, and its own and its columns' comments.
+# What DuckDB knows each thing by: its SQL, and its own and its columns' comments. Tables by their columns and
+# constraints, which a migrated file has in another order than a new one.
 _DEFINITIONS = """
-    select table_name, 'table', sql, comment from duckdb_tables()
+    select
+        duckdb_tables.table_name,
+        'table',
+        concat(any_value(named.columns), string_agg(kept.definition, ', ' order by kept.definition)),
+        any_value(duckdb_tables.comment)
+    from duckdb_tables()
+    join (
+        select table_name, string_agg(column_name, ', ' order by column_index) as columns
+        from duckdb_columns()
+        group by table_name
+    ) as named on named.table_name = duckdb_tables.table_name
+    left join (
+        select table_name, concat(constraint_text, ' of ', cast(constraint_column_names as varchar)) as definition
+        from duckdb_constraints()
+    ) as kept on kept.table_name = duckdb_tables.table_name
+    group by duckdb_tables.table_name
     union all
     select view_name, 'view', sql, comment from duckdb_views() where not internal
     union all
-    select function_name, 'macro', concat(array_to_string(parameters, ', '), ' as ', macro_definition), comment
+    -- Each file's macros hold its own digest, wherever that is to be found.
+    select
+        function_name,
+        'macro',
+        replace(
+            concat(array_to_string(parameters, ', '), ' as ', macro_definition),
+            coalesce(
+                (select any_value(digest) from build),
+                nullif(regexp_extract(macro_definition, '[0-9a-f]{64}'), ''),
+                'any build'
+            ),
+            'any build'
+        ),
+        comment
     from duckdb_functions()
     where function_type = 'table_macro' and not internal
     union all
@@ -86,7 +116,8 @@ def _as_made_now() -> dict[tuple[str, str], tuple[str | None, ...]]:
     with tempfile.TemporaryDirectory(prefix="energydb-") as folder:
         empty = Path(folder) / "empty.duckdb"
         with writing(empty) as making:
-            migrate(making)
+            lay_out(making)
+            create_macros(making)
         with reading(empty) as fresh:
             return _defined(fresh)
 

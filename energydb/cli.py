@@ -130,10 +130,10 @@ def load(
     report = load_documents(
         paths or [], database, strict=strict, force=force, scenarios=scenarios or SCENARIOS, track=_track
     )
-    _show_report(report)
     # Under `uv run`, energydb lies in a virtual environment that the next command line doesn't know.
     launcher = "uv run energydb" if "UV" in os.environ else "energydb"
     named = "" if database == DEFAULT_DATABASE else f" --database {shlex.quote(str(database))}"
+    _show_report(report, f"{launcher} query data_quality{named}")
     _say(f"{database} is built. Ask it:")
     _say(f"  {launcher} query best_pick{named}")
     _say(f"  {launcher} views")
@@ -208,7 +208,7 @@ def check(
     if documents or not databases:
         report = check_documents(documents, track=_track)
         _show_report(report)
-        sound = sound and not report.findings.rows
+        sound = sound and not report.finding_count
     if not sound:
         raise typer.Exit(_EXIT_CODES[DataError])
 
@@ -227,7 +227,7 @@ def upgrade(
     Example:
       energydb upgrade energy.duckdb
     """
-    from energydb.database import upgrade as upgrade_file
+    from energydb.upgrade import upgrade as upgrade_file
 
     before, after = upgrade_file(path)
     _say(f"{path}: schema {after}" + (", the newest: nothing to do" if before == after else f", from {before}"))
@@ -320,7 +320,7 @@ def query(
     if question is None:
         raise UsageError("query: expected a name or SQL, got nothing; energydb views lists the names")
     from energydb.catalog import ask, is_name, reading
-    from energydb.question import limited_columns, sql_of
+    from energydb.question import limited_columns, sql_of, words_on_filters
 
     if format is None:
         suffix = output.suffix if output else ""
@@ -344,6 +344,8 @@ def query(
             _put([f"{question};\n"])
             return
         answer = ask(connection, question, name)
+        for words in words_on_filters(name, filters) if name else ():
+            _say(words)
         limited = limited_columns(context.args)
         if format in (Format.json, Format.parquet) and len(set(answer.columns)) < len(answer.columns):
             raise QueryError(f"query: {format} needs a name of its own for each column: say `as`")
@@ -508,7 +510,8 @@ def _track(items: Sequence[T], /, what: str) -> Iterable[T]:
     return track(items, description=what, console=Console(stderr=True), transient=True)
 
 
-def _show_report(report: "Report") -> None:
+def _show_report(report: "Report", all_findings: str = "") -> None:
+    """Show what was loaded, and the first findings; `all_findings` is the command that shows all."""
     from energydb.load import finding_faults
     from energydb.render import draw_table
 
@@ -517,11 +520,14 @@ def _show_report(report: "Report") -> None:
     places = [report.contents.columns.index(name) for name in _SUMMARY]
     rows = [[row[place] for place in places] for row in report.contents.rows]
     width = _terminal_width(sys.stdout)
-    _put([draw_table(_SUMMARY, rows, width, may_leave_out=False).text])
+    _put(draw_table(_SUMMARY, rows, width, may_leave_out=False).parts())
     faults = finding_faults(report)
     for fault in faults:
         _fault(str(fault))
-    _say(f"data_quality: {len(faults) or 'no'} finding{'' if len(faults) == 1 else 's'}")
+    if (more := report.finding_count - len(faults)) > 0:
+        _say(f"and {more:,} more" + (f": {all_findings}" if all_findings else ""))
+    count = f"{report.finding_count:,}" if report.finding_count else "no"
+    _say(f"data_quality: {count} finding{'' if report.finding_count == 1 else 's'}")
 
 
 def _terminal_width(stream: Any) -> int | None:
@@ -536,7 +542,7 @@ def _lines(answer: "Answer", format: Format, width: int | None, limited: Sequenc
         from energydb.pages import shown_answer
 
         shown = shown_answer(answer, width, limited)
-        yield shown.table
+        yield from shown.table
         for words in shown.words:
             _say(words)
         return

@@ -1,25 +1,20 @@
-"""The database file as a whole: opened for writing, migrated, and published in one step or not at all."""
+"""The database file as a whole: opened for writing, and published in one step or not at all."""
 
 import contextlib
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import alembic.command
-import alembic.config
 import duckdb
-from alembic.ddl.impl import DefaultImpl
-from alembic.migration import MigrationContext
 from duckdb_engine import ConnectionWrapper
-from sqlalchemy import URL, Connection, Engine, NullPool, Table, create_engine
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
 from energydb import views
-from energydb.errors import DataError, MachineError, UsageError
+from energydb.errors import DataError, MachineError
 from energydb.files import is_duckdb, only_one, open_to_read, put_in_place, real_file, working_folder
-from energydb.paths import ALEMBIC_INI, known_revisions, newest_revision
+from energydb.paths import known_revisions
 from energydb.tables import Base
 
 # DuckDB 2.0's own format opens in no 1.x client; v1.4.0 does, and refuses another file's stale WAL.
@@ -38,27 +33,6 @@ _FAULTS_OF_THE_MACHINE = (
     duckdb.TransactionException,
     duckdb.FatalException,
 )
-
-
-class DuckDBImpl(DefaultImpl):
-    """Makes Alembic know duckdb-engine's dialect; DuckDB rolls DDL back."""
-
-    __dialect__ = "duckdb"
-    transactional_ddl = True
-
-    def create_table(self, table: Table, **kw: Any) -> None:
-        """Create a table, and its columns' comments by one statement instead of one a column."""
-        comments = {column.name: column.comment for column in table.columns if column.comment}
-        for column in table.columns:
-            column.comment = None
-        super().create_table(table, **kw)
-        if self.connection is not None:
-            self.connection.exec_driver_sql(
-                ";\n".join(
-                    f"comment on column {table.name}.{name} is {views.literal(comment)}"
-                    for name, comment in comments.items()
-                )
-            )
 
 
 def block_size(size: int) -> int:
@@ -120,37 +94,6 @@ def _faults_in_words(path: Path) -> Iterator[None]:
         raise MachineError(f"{path.name}: can't be written: {reason}") from error
 
 
-def migrate(connection: Connection) -> None:
-    """Bring the database behind `connection` to the newest schema, with its views, by Alembic."""
-    config = alembic.config.Config(str(ALEMBIC_INI))
-    config.attributes["connection"] = connection
-    # A thousand small statements: to wake other threads for each would take longer than it helps.
-    connection.exec_driver_sql("set threads = 1")
-    alembic.command.upgrade(config, "head")
-    connection.exec_driver_sql("reset threads")
-
-
-def create_views_at_head(connection: Connection) -> None:
-    """Create the views if the schema is the newest: they read no other."""
-    if MigrationContext.configure(connection).get_current_revision() == newest_revision():
-        connection.exec_driver_sql("pragma disable_optimizer")  # no statement of these has anything to gain
-        views.create_views(connection.exec_driver_sql, _table_comments())
-        connection.exec_driver_sql("pragma enable_optimizer")
-
-
-def drop_views(connection: Connection) -> None:
-    """Drop the views: left in place, they would break silently when a column that they read goes."""
-    views.drop_views(connection.exec_driver_sql)
-
-
-def _table_comments() -> dict[str, dict[str, str]]:
-    """Return what the tables say of their columns: by table, then column."""
-    return {
-        table.name: {column.name: column.comment or "" for column in table.columns}
-        for table in Base.metadata.sorted_tables
-    }
-
-
 @contextlib.contextmanager
 def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
     """Yield the path of a file to build; when the block ends well, put it in `target`'s place whole.
@@ -169,37 +112,8 @@ def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
         yield built
         _refuse_unless_replaceable(real_file(target), target, force)
         # A stale write-ahead log beside the target belongs to the old file.
-        _log_of(real).unlink(missing_ok=True)
+        log_of(real).unlink(missing_ok=True)
         put_in_place(built, real)
-
-
-def upgrade(target: Path) -> tuple[str, str]:
-    """Bring an energydb file to the newest schema, whole or not at all; return the revisions before and after.
-
-    Rows are kept, and tables that someone added. The file is copied, migrated and put in place; one that is of the
-    newest schema stays as it is.
-
-    Raises:
-        UsageError: there is no such file.
-        DataError: it isn't an energydb file, or a newer one.
-        MachineError: it is held open for writing, or can't be written.
-    """
-    real = real_file(target)
-    if not is_duckdb(real):
-        raise UsageError(f"{target}: expected an energydb file, got {'another file' if real.exists() else 'none'}")
-    with contextlib.suppress(duckdb.Error), open_to_read(real, target) as connection:
-        if connection.execute("select version_num from alembic_version").fetchall() == [(newest_revision(),)]:
-            return newest_revision(), newest_revision()
-    with replacing(target, force=True) as built:
-        shutil.copyfile(real, built)
-        if _log_of(real).exists():  # rows that were written and not yet checkpointed
-            shutil.copyfile(_log_of(real), _log_of(built))
-        with writing(built) as connection:
-            before = MigrationContext.configure(connection).get_current_revision()
-            if before not in known_revisions():
-                raise DataError(f"{target}: expected an energydb file of schema {newest_revision()} or older")
-            migrate(connection)
-        return before, newest_revision()
 
 
 def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
@@ -240,7 +154,7 @@ def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
         raise DataError(f"{target}: holds tables or views that energydb didn't make ({others}), {remedy}")
 
 
-def _log_of(path: Path) -> Path:
+def log_of(path: Path) -> Path:
     """Return the path of a write-ahead log: DuckDB puts `.wal` at the end, or before a question mark."""
     name, mark, rest = path.name.partition("?")
     return path.with_name(f"{name}.wal{mark}{rest}")

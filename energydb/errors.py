@@ -50,17 +50,19 @@ class DocumentErrors(DataError):
 
 
 class FindingsError(DocumentErrors):
-    """The data is well formed but can't be right, and that was to be refused."""
+    """The data is well formed but can't be right, and that was to be refused; `errors` are the first of `count`."""
 
-    def __init__(self, errors: Sequence[DocumentError], target: Path) -> None:
+    def __init__(self, errors: Sequence[DocumentError], count: int, target: Path) -> None:
         super().__init__(errors)
+        self.count = count
         self.target = target
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """One line a finding, then what became of the file."""
+        """One line for each of the first findings, how many more there are, then what became of the file."""
+        more = (f"and {self.count - len(self.errors):,} more",) if self.count > len(self.errors) else ()
         refused = f"{self.target}: not built, as strict refuses findings; what was there is unchanged"
-        return (*super().lines, refused)
+        return (*super().lines, *more, refused)
 
 
 class QueryError(DataError):

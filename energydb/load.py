@@ -1,22 +1,27 @@
 """Rebuilds the database: reads and checks every document, builds a new file, and publishes it whole."""
 
+import hashlib
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import sqlalchemy
 from sqlalchemy import Connection
 
 import energydb
 from energydb import tables
-from energydb.database import block_size, migrate, replacing, writing
+from energydb.database import block_size, replacing, writing
 from energydb.errors import DataError, DocumentError, FindingsError
 from energydb.normalise import TableRows, scenario_rows, table_rows
-from energydb.paths import DATA, SCENARIOS
+from energydb.paths import DATA, SCENARIOS, newest_revision
 from energydb.progress import Track, silently
-from energydb.reading import Input, find, reading
+from energydb.reading import Documents, Input, find, reading
 from energydb.scenario import Scenario, read_scenarios
+from energydb.schema import create_macros, lay_out
+
+FINDINGS_SHOWN = 20
 
 
 class Rows(NamedTuple):
@@ -27,10 +32,11 @@ class Rows(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What was loaded: `contents`, `data_quality`, and in words what was passed over."""
+    """What was loaded: `contents`, the first rows of `data_quality`, how many it has, and what was passed over."""
 
     contents: Rows
     findings: Rows
+    finding_count: int
     notes: tuple[str, ...]
 
 
@@ -57,8 +63,8 @@ def load(
     places = read_scenarios(scenarios)
     with replacing(target, force=force) as built:
         report = _build(found, places, built, track)
-        if strict and report.findings.rows:
-            raise FindingsError(finding_faults(report), target)
+        if strict and report.finding_count:
+            raise FindingsError(finding_faults(report), report.finding_count, target)
     return report
 
 
@@ -75,7 +81,7 @@ def check(paths: Sequence[Path], *, track: Track = silently) -> Report:
 
 
 def finding_faults(report: Report) -> list[DocumentError]:
-    """Put each row of `data_quality` in words, as a fault of its document."""
+    """Put the first findings in words, each as a fault of its document."""
     faults = []
     for row in report.findings.rows:
         finding = dict(zip(report.findings.columns, row, strict=True))
@@ -91,7 +97,7 @@ def finding_faults(report: Report) -> list[DocumentError]:
 
 def _build(found: Input, scenarios: Sequence[Scenario], path: Path, track: Track) -> Report:
     with reading(found, path.parent, track) as documents_read, writing(path, block_size(found.size)) as connection:
-        migrate(connection)
+        lay_out(connection)
         documents = documents_read()
         loaded = {}
         for rows in (scenario_rows(scenarios), *table_rows(documents.batches)):
@@ -102,10 +108,23 @@ def _build(found: Input, scenarios: Sequence[Scenario], path: Path, track: Track
             "documents": loaded[tables.Document],
             "licence_evidence": loaded[tables.LicenceEvidence],
             "scenarios": loaded[tables.Scenario],
+            "digest": _digest(documents, scenarios),
         }
         connection.execute(sqlalchemy.insert(tables.Build), made)
+        create_macros(connection)
         notes = found.notes + documents.notes
-        return Report(_fetch(connection, "contents"), _fetch(connection, "data_quality"), notes)
+        contents, _ = _fetch(connection, "contents")
+        findings, more = _fetch(connection, "data_quality", first=FINDINGS_SHOWN)
+        return Report(contents, findings, len(findings.rows) + more, notes)
+
+
+def _digest(documents: Documents, scenarios: Sequence[Scenario]) -> str:
+    """Return the SHA-256 of what decides about every row: files with their names, scenarios, and energydb itself."""
+    files = sorted(
+        (file.name, file.sha256) for batch in documents.batches for one in batch.documents for file in one.files
+    )
+    decisive = (energydb.__version__, newest_revision(), files, [msgspec.structs.astuple(one) for one in scenarios])
+    return hashlib.sha256(repr(decisive).encode()).hexdigest()
 
 
 def _insert(connection: Connection, rows: TableRows) -> None:
@@ -124,6 +143,8 @@ def _insert(connection: Connection, rows: TableRows) -> None:
         raise DataError(f"{rows.table.__tablename__}: expected {rows.expected} rows, got {count}")
 
 
-def _fetch(connection: Connection, view: str) -> Rows:
+def _fetch(connection: Connection, view: str, first: int | None = None) -> tuple[Rows, int]:
+    """Return a view's rows, or the first of them, and how many more there are."""
     result = connection.exec_driver_sql(f"from {view}")
-    return Rows(tuple(result.keys()), [tuple(row) for row in result])
+    rows = [tuple(row) for row in (result.fetchall() if first is None else result.fetchmany(first))]
+    return Rows(tuple(result.keys()), rows), sum(1 for _ in result) if first is not None else 0

@@ -16,9 +16,9 @@ _WIDTH_OF_A_PIPE = 100
 
 
 class Shown(NamedTuple):
-    """An answer as a table, and the words that go with it, a line or more each."""
+    """An answer as a table, part by part, and the words that go with it, a line or more each."""
 
-    table: str
+    table: Iterator[str]
     words: tuple[str, ...]
 
 
@@ -52,6 +52,8 @@ def page(connection: duckdb.DuckDBPyConnection, view: View, width: int | None) -
         for parameter in view.parameters:
             needed = "required" if parameter.is_required else "no limit by default"
             yield line(f"{parameter.option} ({parameter.type}, {needed}): {parameter.description}")
+    for filtered, said in view.filters.items():
+        yield line(f"--{filtered}: {said}")
     yield "\ncolumns:\n"
     sql = example_of(connection, view)
     for column in columns_of(connection, view, sql):
@@ -82,7 +84,7 @@ def shown_answer(answer: Answer, width: int | None, limited: Sequence[str]) -> S
         words.append(filled(remedy, width))
     if width is not None:
         words.append(filled(_basis(answer.connection, columns, rows), width, hanging=True))
-    return Shown(drawing.text, tuple(words))
+    return Shown(drawing.parts(), tuple(words))
 
 
 def _with_limited_early(
@@ -98,14 +100,14 @@ def _with_limited_early(
 
 
 def _basis(connection: duckdb.DuckDBPyConnection, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Say what figures rest on, on one line: boundary, source and data version, of the rows or of the whole file."""
-    parts = ("boundary", "source", "data_version")
-    if rows and all(part in columns for part in parts):
-        places = [columns.index(part) for part in parts]
-        found = {tuple(str(row[place]) for place in places) for row in rows}
-    else:
-        contents = connection.execute("select distinct boundary, source, data_version from contents")
-        found = {tuple(map(str, row)) for row in contents.fetchall()}
-    boundaries, sources, versions = (sorted({row[place] for row in found}) for place in range(3))
+    """Say what figures rest on: boundary, source and dates of the releases of the rows, or of the whole file."""
+    identity = ("boundary", "source", "data_version")
+    contents = connection.execute(f"select distinct {', '.join(identity)}, compiled from contents").fetchall()
+    if rows and all(part in columns for part in identity):
+        places = [columns.index(part) for part in identity]
+        shown = {tuple(row[place] for place in places) for row in rows}
+        contents = [release for release in contents if release[:3] in shown]
+    boundaries, sources, versions, compiled = (sorted({str(row[place]) for row in contents}) for place in range(4))
     floor = " (GPUs alone: a floor)" if boundaries == ["gpu_only"] else ""
-    return f"boundary {', '.join(boundaries)}{floor} | {', '.join(sources)} | data {', '.join(versions)}"
+    dates = f"compiled {', '.join(compiled)}, data version {', '.join(versions)}"
+    return f"boundary {', '.join(boundaries)}{floor} | {', '.join(sources)} | {dates}"

@@ -43,6 +43,12 @@ def sql_of(
     return name, f"from {source}" + (f" where {' and '.join(conditions)}" if conditions else "")
 
 
+def words_on_filters(name: str, filters: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Say what a reader must know of the rows that filters leave."""
+    view = view_of(name)
+    return tuple(said for column, said in view.filters.items() if filters.get(column)) if view else ()
+
+
 def example_of(connection: duckdb.DuckDBPyConnection, view: View) -> str:
     """Return the SQL of a view's example; without its filters where they fit nothing in this file."""
     name, *options = view.example

@@ -1,10 +1,11 @@
 """Puts rows in a form to read: a table that fits its terminal, or CSV, JSON and Markdown, exact and whole."""
 
 import csv
+import functools
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from io import StringIO
 from itertools import chain
@@ -18,17 +19,26 @@ from rich.text import Text
 
 _GAP = 2  # blanks between two columns
 _FEWEST_COLUMNS = 4  # identity and one figure: with less, rows are better shown upright
+_ROWS_OF_A_PART = 200
 _SIGNIFICANT_DIGITS = 7
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet begins to compute at
 _SHORT = 40  # what says the same in every row is named beside the table, unless it is prose
 
 
 class Drawing(NamedTuple):
-    """A drawn table; the columns that say the same in every row, with what they say; and those left out."""
+    """How to draw a table, part by part, so that the first rows of many show at once.
 
-    text: str
+    And the columns that say the same in every row, with what they say; and those left out.
+    """
+
+    parts: Callable[[], Iterator[str]]
     in_every_row: dict[str, str]
     left_out: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Draw the whole."""
+        return "".join(self.parts())
 
 
 def draw_table(
@@ -40,47 +50,57 @@ def draw_table(
     may be left out, first those go that say the same in every row, then the last ones; else all turn upright.
     Numbers are rounded to 7 significant digits.
     """
-    cells = [[_cell(value) for value in row] for row in rows]
-    widths = [
-        max(_header_width(name), *(cell_len(row[place]) for row in cells), 1) for place, name in enumerate(columns)
-    ]
-    if len(rows) == 1 and _count_fitting(widths, width) < len(columns):
-        return Drawing(_upright(columns, cells), {}, ())
+
+    # Only of columns that may be shown: of many rows, to measure all would take longest.
+    @functools.cache
+    def cells_of(place: int) -> list[str]:
+        return [_cell(row[place]) for row in rows]
+
+    @functools.cache
+    def width_of(place: int) -> int:
+        return max(_header_width(columns[place]), *map(cell_len, cells_of(place)), 1)
+
     shown = list(range(len(columns)))
     in_every_row: dict[str, str] = {}
-    if may_leave_out and _count_fitting(widths, width) < len(columns):
-        same = [place for place in shown if len(rows) > 1 and len({row[place] for row in cells}) == 1]
-        in_every_row = {columns[place]: cells[0][place] for place in same if widths[place] <= _SHORT}
+    fitting = _fitting(shown, width_of, width)
+    if len(rows) == 1 and len(fitting) < len(columns):
+        return Drawing(functools.partial(_upright, columns, rows), {}, ())
+    if may_leave_out and len(fitting) < len(columns) and rows:
+        same = [place for place in shown if _is_same([row[place] for row in rows])]
+        in_every_row = {columns[place]: _cell(rows[0][place]) for place in same if width_of(place) <= _SHORT}
         shown = [place for place in shown if columns[place] not in in_every_row]
-    fitting = shown[: _count_fitting([widths[place] for place in shown], width)]
+        fitting = _fitting(shown, width_of, width)
     if len(fitting) < len(shown) and (not may_leave_out or len(fitting) < _FEWEST_COLUMNS):
-        return Drawing(_upright(columns, cells), {}, ())
-    text = _aligned(
-        [_wrapped(columns[place], widths[place]) for place in fitting],
-        [[row[place] for place in fitting] for row in cells],
-        [widths[place] for place in fitting],
+        return Drawing(functools.partial(_upright, columns, rows), {}, ())
+    parts = functools.partial(
+        _aligned,
+        [_wrapped(columns[place], width_of(place)) for place in fitting],
+        list(zip(*map(cells_of, fitting), strict=True)),
+        [width_of(place) for place in fitting],
         [_is_numeric(row[place] for row in rows) for place in fitting],
     )
-    return Drawing(text, in_every_row, tuple(columns[place] for place in shown[len(fitting) :]))
+    return Drawing(parts, in_every_row, tuple(columns[place] for place in shown[len(fitting) :]))
 
 
 def _aligned(
     headers: Sequence[str], cells: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool]
-) -> str:
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for header, width, is_right in zip(headers, widths, right, strict=True):
-        table.add_column(
-            Text(header),
-            justify="right" if is_right else "left",
-            vertical="bottom",
-            no_wrap=True,
-            width=width,
-        )
-    for row in cells:
-        table.add_row(*map(Text, row))
-    buffer = StringIO()
-    Console(file=buffer, width=sum(widths) + 2 * _GAP * len(widths), color_system=None).print(table)
-    return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())
+) -> Iterator[str]:
+    """Yield the header and the first rows, then some rows at a time, all in columns of the same widths."""
+    for first in range(0, max(len(cells), 1), _ROWS_OF_A_PART):
+        table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=first == 0)
+        for header, width, is_right in zip(headers, widths, right, strict=True):
+            table.add_column(
+                Text(header),
+                justify="right" if is_right else "left",
+                vertical="bottom",
+                no_wrap=True,
+                width=width,
+            )
+        for row in cells[first : first + _ROWS_OF_A_PART]:
+            table.add_row(*map(Text, row))
+        buffer = StringIO()
+        Console(file=buffer, width=sum(widths) + 2 * _GAP * len(widths), color_system=None).print(table)
+        yield "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
@@ -136,6 +156,8 @@ def _bibtex(value: object) -> str:
 
 def printable(text: str) -> str:
     """Show control and direction characters as escapes, so that no text can move the cursor or lie."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
@@ -182,25 +204,31 @@ def _wrapped(name: str, width: int) -> str:
     return "\n".join(lines)
 
 
-def _count_fitting(widths: Sequence[int], width: int | None) -> int:
-    if width is None:
-        return len(widths)
+def _fitting(places: Sequence[int], width_of: Callable[[int], int], width: int | None) -> Sequence[int]:
+    """Return the first of the columns, as many as fit side by side."""
     used = -_GAP
-    for count, column_width in enumerate(widths):
-        used += column_width + _GAP
-        if used > width:
-            return count
-    return len(widths)
+    for count, place in enumerate(places):
+        used += width_of(place) + _GAP
+        if width is not None and used > width:
+            return places[:count]
+    return places
 
 
-def _upright(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
-    if not cells:
-        return "".join(f"{printable(name)}\n" for name in columns)
-    label_width = max(cell_len(printable(name)) for name in columns)
-    return "\n".join(
-        "".join(f"{printable(name):<{label_width}}  {cell}\n" for name, cell in zip(columns, row, strict=True))
-        for row in cells
-    )
+def _is_same(values: Sequence[object]) -> bool:
+    """Tell whether several rows show the same value."""
+    first = values[0]
+    return len(values) > 1 and all(value == first or _cell(value) == _cell(first) for value in values)
+
+
+def _upright(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Yield each row as lines, a line a column, with an empty line between two rows."""
+    names = [printable(name) for name in columns]
+    if not rows:
+        yield "".join(f"{name}\n" for name in names)
+    label_width = max(map(cell_len, names))
+    for place, row in enumerate(rows):
+        lines = "".join(f"{name:<{label_width}}  {_cell(value)}\n" for name, value in zip(names, row, strict=True))
+        yield f"\n{lines}" if place else lines
 
 
 def _plain(value: Any) -> Any:

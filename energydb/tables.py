@@ -60,6 +60,9 @@ class Build(Base):
     scenarios: Mapped[int | None] = mapped_column(
         comment="Scenarios that were loaded; NULL in a file from before this was counted."
     )
+    digest: Mapped[str | None] = mapped_column(
+        comment="SHA-256 of what was loaded and by which energydb: files with one digest hold the same rows."
+    )
 
 
 class Source(Base):

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from energydb.paths import QUERIES
 
-_FIELD = re.compile(r"^-- (View|Macro|Grain|Key|Reads|Topic|Parameter|Column|Example): (.+)$")
+_FIELD = re.compile(r"^-- (View|Macro|Grain|Key|Reads|Topic|Parameter|Column|Filter|Example): (.+)$")
 _PARAMETER = re.compile(r"(\w+) \((\w+)(, required)?\): (.+)")
+_ANY_BUILD = "'any build' in"
 TOPICS = ("Picks", "Curves", "Trade-offs", "Footprint", "Runs", "Releases", "Trust")
 
 
@@ -33,7 +34,8 @@ class Parameter(NamedTuple):
 class View(NamedTuple):
     """One file of `queries/`, a view or a macro with parameters: its header, field by field, and its SQL.
 
-    `columns` says what those columns of a macro mean that it invents; a view's file comments its own.
+    `columns` says what those columns of a macro mean that it invents; a view's file comments its own. `filters` says
+    of a column what a reader of the rows that a filter on it leaves must know.
     """
 
     name: str
@@ -44,6 +46,7 @@ class View(NamedTuple):
     topic: str
     parameters: tuple[Parameter, ...]
     columns: dict[str, str]
+    filters: dict[str, str]
     example: tuple[str, ...]
     description: str
     sql: str
@@ -85,14 +88,15 @@ def read_view(path: Path) -> View:
         reads=_names(fields["Reads"][0]),
         topic=fields["Topic"][0],
         parameters=tuple(Parameter(found[1], found[2], bool(found[3]), found[4]) for found in parameters if found),
-        columns=dict(_column(text) for text in fields.get("Column", [])),
+        columns=dict(_said_of(text) for text in fields.get("Column", [])),
+        filters=dict(_said_of(text) for text in fields.get("Filter", [])),
         example=tuple(fields["Example"][0].split()),
         description=" ".join(line for line in prose if line),
         sql=sql,
     )
 
 
-def _column(text: str) -> tuple[str, str]:
+def _said_of(text: str) -> tuple[str, str]:
     name, _, said = text.partition(": ")
     return name, said
 
@@ -122,13 +126,13 @@ def help_with_parameters(name: str | None) -> Iterator[str]:
 
 
 def create_views(execute: Callable[[str], Any], table_comments: Mapping[str, Mapping[str, str]]) -> None:
-    """Create every view through `execute`, and comment each of its columns.
+    """Create every view through `execute` (but no macro), and comment each of its columns.
 
     A column that a view's own file doesn't comment is one that it passes on: it takes the comment which that
     name has in the tables (`table_comments`: by table, then column) and views that the view reads. Where they
     say different things, none is taken: the view must say what it means.
     """
-    views = read_views()
+    views = [view for view in read_views() if not view.is_macro]
     for view in views:
         execute(view.sql)
     known: dict[str, dict[str, str]] = {name: dict(columns) for name, columns in table_comments.items()}
@@ -151,6 +155,17 @@ def create_views(execute: Callable[[str], Any], table_comments: Mapping[str, Map
                 known.setdefault(view.name, {})[column] = comment
                 statements.append(f"comment on column {view.name}.{column} is {literal(comment)}")
     execute(";\n".join(statements))
+
+
+def create_macros(execute: Callable[[str], Any], digest: str | None) -> None:
+    """Create every macro through `execute`; with a digest, to answer only where that build is.
+
+    Called by the name of another database (`other.pick()`), a macro reads the default database's tables, and
+    can tell only by what stands in itself: so the file's own digest takes the place of 'any build'.
+    """
+    for view in read_views():
+        if view.is_macro:
+            execute(view.sql if digest is None else view.sql.replace(_ANY_BUILD, f"{literal(digest)} in"))
 
 
 def drop_views(execute: Callable[[str], Any]) -> None:

@@ -1,4 +1,4 @@
-"""Run migrations: within `energydb load`, or by hand with `alembic upgrade head` on an existing file."""
+"""Run migrations: within `energydb upgrade`, or by hand with `alembic upgrade head` on an existing file."""
 
 import os
 from pathlib import Path
@@ -6,9 +6,11 @@ from pathlib import Path
 from alembic import context
 from sqlalchemy import Connection
 
-from energydb.database import create_views_at_head, drop_views, writing
+from energydb.database import writing
 from energydb.paths import DEFAULT_DATABASE
+from energydb.schema import drop_views
 from energydb.tables import Base
+from energydb.upgrade import create_views_at_head
 
 
 def run(connection: Connection) -> None:

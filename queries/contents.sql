@@ -10,13 +10,16 @@
 
 create or replace view contents as
 with document_count as (
-    select release_key, count(*) as documents from document group by release_key
+    select release_key, cast(count(*) as integer) as documents from document group by release_key
 ),
 model_count as (
-    select release_key, count(*) as models from model group by release_key
+    select release_key, cast(count(*) as integer) as models from model group by release_key
 ),
 run_count as (
-    select model.release_key, count(distinct measured_run.gpu) as gpus, count(*) as runs
+    select
+        model.release_key,
+        cast(count(distinct measured_run.gpu) as integer) as gpus,
+        cast(count(*) as integer) as runs,
     from measured_run
     join model on model.model_key = measured_run.model_key
     group by model.release_key

@@ -1,7 +1,7 @@
 -- Macro: deployment_plan
 -- Grain: one row per task, model and GPU
 -- Key: task, model, gpu, boundary
--- Reads: pick, scenario
+-- Reads: pick, scenario, build
 -- Topic: Footprint
 -- Parameter: demand_tokens_per_second (DOUBLE, required): output tokens per second to be served
 -- Parameter: max_median_itl_ms (DOUBLE): ceiling on the median inter-token latency, ms
@@ -19,14 +19,14 @@
 -- Column: tokens_per_second_each: Output throughput of one replica, tokens/s.
 -- Column: num_gpus: GPUs of one replica.
 -- Column: nearest_row_id: Where none qualifies: the publisher's name of the run that came nearest.
--- Column: nearest_limit: Where none qualifies: the limit that this run missed most.
+-- Column: nearest_limit: Where none qualifies: the limit that this run missed most, or the one that no run can keep.
 -- Column: scenario: Name of the scenario; NULL without one.
 --
 -- What would it take to serve a demand?
 -- The lowest-energy run within the limits, in whole replicas. A replica that isn't full counts at its full measured
 -- power, so the totals are an upper bound on what the GPUs of these replicas draw; host and network come on top.
--- A month is 365 / 12 days. Without a scenario the energy is the GPUs' own, and there is no cost. In an attached
--- file a macro reads the default database's tables: `use` the file first.
+-- A month is 365 / 12 days. Without a scenario the energy is the GPUs' own, and there is no cost.
+-- In an attached database, `use` it first.
 
 create or replace macro deployment_plan(
     demand_tokens_per_second,
@@ -66,14 +66,19 @@ with plan as (
             when under_scenario is null or under_scenario in (select name from scenario) then true
             else error(concat('under_scenario: expected the name of a scenario, got ', under_scenario))
         end
+        -- Called by another database's name it would answer from the tables of the one in use.
+        and case
+            when 'any build' in ('any build', (select digest from build)) then true
+            else error('deployment_plan: belongs to another database than the one in use: `use` that one first')
+        end
 )
 select
     plan.task,
     plan.model,
     plan.gpu,
     plan.qualifies,
-    cast(plan.replica_count as bigint) as replicas,
-    cast(plan.replica_count * plan.replica_gpus as bigint) as gpus,
+    cast(plan.replica_count as integer) as replicas,
+    cast(plan.replica_count * plan.replica_gpus as integer) as gpus,
     plan.replica_count * plan.replica_watts as gpu_watts,
     plan.replica_count * plan.replica_watts * coalesce(scenario.pue, 1) * 24 / 1000 as kwh_per_day,
     plan.replica_count * plan.replica_watts * coalesce(scenario.pue, 1) * 24 / 1000 * 365 / 12 * scenario.price_per_kwh
@@ -101,4 +106,4 @@ from plan
 left join scenario on scenario.name = under_scenario
 order by plan.task, plan.model, plan.gpu, plan.boundary;
 
-comment on macro table deployment_plan is 'Replicas, GPUs, power, cost and emissions that it takes to serve a demand.';
+comment on macro table deployment_plan is 'Replicas, GPUs, power, cost and emissions that it takes to serve a demand. In an attached database, `use` it first.';

@@ -1,7 +1,7 @@
 -- Macro: energy_at
 -- Grain: one row per serving setup
 -- Key: task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision
--- Reads: configuration_detail
+-- Reads: configuration_detail, build
 -- Topic: Curves
 -- Parameter: at_concurrency (DOUBLE, required): concurrency limit (max_num_seqs) to read the curves at
 -- Example: energy_at --at-concurrency 100
@@ -17,8 +17,8 @@
 -- What does a token need between two concurrencies?
 -- Along each setup's own curve, between the two measured neighbours: linear in the logarithms of concurrency and
 -- of energy per token, as curves are nearly straight there. Repeats are averaged. At a measured concurrency it
--- is the measured figure; outside the measured range it says so and gives no number. In an attached file a macro
--- reads the default database's tables: `use` the file first.
+-- is the measured figure; outside the measured range it says so and gives no number.
+-- In an attached database, `use` it first.
 
 create or replace macro energy_at(at_concurrency) as table
 with point as (
@@ -41,6 +41,11 @@ with point as (
     where is_current
         and max_num_seqs is not null
         and case when at_concurrency > 0 then true else error('at_concurrency: expected a number above 0') end
+        -- Called by another database's name it would answer from the tables of the one in use.
+        and case
+            when 'any build' in ('any build', (select digest from build)) then true
+            else error('energy_at: belongs to another database than the one in use: `use` that one first')
+        end
     group by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision, max_num_seqs
 ),
 neighbour as (
@@ -130,4 +135,4 @@ select
 from read_off
 order by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision;
 
-comment on macro table energy_at is 'Energy per token of each serving setup at any concurrency within its measured range.';
+comment on macro table energy_at is 'Energy per token of each serving setup at any concurrency within its measured range. In an attached database, `use` it first.';

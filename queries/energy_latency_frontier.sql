@@ -11,12 +11,21 @@
 -- each other in both are both here.
 
 create or replace view energy_latency_frontier as
+with traded as (
+    select 'median' as percentile, median_itl_ms as itl_ms, *
+    from configuration_detail
+    where is_current
+    union all
+    select 'p99' as percentile, p99_itl_ms as itl_ms, *
+    from configuration_detail
+    where is_current
+)
 select
-    'median' as percentile,
+    percentile,
     task,
     model,
     gpu,
-    median_itl_ms as itl_ms,
+    itl_ms,
     wh_per_million_output_tokens,
     num_gpus,
     max_num_seqs,
@@ -30,45 +39,12 @@ select
     data_version,
     boundary,
     licence,
-from configuration_detail
-where is_current
+from traded
 window
-    as_quick as (partition by task, model, boundary order by median_itl_ms range unbounded preceding),
+    as_quick as (partition by percentile, task, model, boundary order by itl_ms range unbounded preceding),
     quicker as (
-        partition by task, model, boundary
-        order by median_itl_ms
-        groups between unbounded preceding and 1 preceding
-    )
-qualify joules_per_output_token <= min(joules_per_output_token) over as_quick
-    and coalesce(joules_per_output_token < min(joules_per_output_token) over quicker, true)
-
-union all
-select
-    'p99',
-    task,
-    model,
-    gpu,
-    p99_itl_ms,
-    wh_per_million_output_tokens,
-    num_gpus,
-    max_num_seqs,
-    precision,
-    tokens_per_second,
-    gpu_power_watts_total,
-    joules_per_output_token,
-    repeat,
-    configuration_key,
-    source,
-    data_version,
-    boundary,
-    licence,
-from configuration_detail
-where is_current
-window
-    as_quick as (partition by task, model, boundary order by p99_itl_ms range unbounded preceding),
-    quicker as (
-        partition by task, model, boundary
-        order by p99_itl_ms
+        partition by percentile, task, model, boundary
+        order by itl_ms
         groups between unbounded preceding and 1 preceding
     )
 qualify joules_per_output_token <= min(joules_per_output_token) over as_quick

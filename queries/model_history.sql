@@ -11,7 +11,7 @@
 
 create or replace view model_history as
 with run_count as (
-    select model_key, gpu, count(*) as runs
+    select model_key, gpu, cast(count(*) as integer) as runs
     from measured_run
     group by model_key, gpu
 ),

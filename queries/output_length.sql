@@ -22,7 +22,7 @@ with counted as (
 length as (
     select
         configuration_key,
-        cast(any_value(all_requests) as bigint) as requests,
+        cast(any_value(all_requests) as integer) as requests,
         min(to_tokens) filter (where requests_so_far >= 0.5 * all_requests) as p50_output_tokens,
         min(to_tokens) filter (where requests_so_far >= 0.9 * all_requests) as p90_output_tokens,
         min(to_tokens) filter (where requests_so_far >= 0.99 * all_requests) as p99_output_tokens,

@@ -1,7 +1,7 @@
 -- Macro: pick
 -- Grain: one row per task, model and GPU
 -- Key: task, model, gpu, boundary
--- Reads: configuration_detail
+-- Reads: configuration_detail, build
 -- Topic: Picks
 -- Parameter: max_median_itl_ms (DOUBLE): ceiling on the median inter-token latency, ms
 -- Parameter: max_p90_itl_ms (DOUBLE): ceiling on its 90th percentile, ms
@@ -14,15 +14,16 @@
 -- Example: pick --max-p99-itl-ms 100
 -- Column: qualifies: Whether any run keeps every limit; where none does, the figures are NULL.
 -- Column: nearest_row_id: Where none qualifies: the publisher's name of the run that came nearest.
--- Column: nearest_limit: Where none qualifies: the limit that this run missed most.
+-- Column: nearest_limit: Where none qualifies: the limit that this run missed most, or the one that no run can keep.
 -- Column: nearest_ratio: Where none qualifies: by how much it missed it, 1.1 is 10 %, derived.
 --
 -- Which run needs the least energy within my limits?
 -- The lowest-energy current run that keeps every limit given, any of them together; the release's own deadline
 -- plays no part. Where none qualifies the row stays: `qualifies` is false, the figures are NULL, and the run
 -- that came nearest (whose worst ratio to a limit is the smallest) is named with the limit that it missed most.
--- A run that lacks a limited value never qualifies. Ties go as in best_pick. In an attached file a macro reads the
--- default database's tables: `use` the file first.
+-- A run that lacks a limited value never qualifies. Where no run can keep a limit, be it ever so near (a precision
+-- that none has, no GPUs at all), the limit is named and no run. Ties go as in best_pick.
+-- In an attached database, `use` it first.
 
 create or replace macro pick(
     max_median_itl_ms := null,
@@ -64,15 +65,19 @@ with judged as (
         data_version,
         boundary,
         licence,
-        case when max_median_itl_ms is null then 0 else median_itl_ms / max_median_itl_ms end as max_median_itl_ms_ratio,
-        case when max_p90_itl_ms is null then 0 else p90_itl_ms / max_p90_itl_ms end as max_p90_itl_ms_ratio,
-        case when max_p95_itl_ms is null then 0 else p95_itl_ms / max_p95_itl_ms end as max_p95_itl_ms_ratio,
-        case when max_p99_itl_ms is null then 0 else p99_itl_ms / max_p99_itl_ms end as max_p99_itl_ms_ratio,
-        case when min_tokens_per_second is null then 0 else min_tokens_per_second / tokens_per_second end as min_tokens_per_second_ratio,
-        case when max_gpu_power_watts_total is null then 0 else gpu_power_watts_total / max_gpu_power_watts_total end as max_gpu_power_watts_total_ratio,
-        case when max_num_gpus is null then 0 else num_gpus / max_num_gpus end as max_num_gpus_ratio,
-        case when only_precision is null or precision = upper(only_precision) then 0 else cast('infinity' as double) end
-            as only_precision_ratio,
+        -- How far a run is from each limit: 1 keeps it just so. NULL where it never can, whatever the size of the miss:
+        -- it lacks the value, has another precision, or there is no keeping such a limit.
+        case when max_median_itl_ms is null then 0 when max_median_itl_ms > 0 then median_itl_ms / max_median_itl_ms end as max_median_itl_ms_ratio,
+        case when max_p90_itl_ms is null then 0 when max_p90_itl_ms > 0 then p90_itl_ms / max_p90_itl_ms end as max_p90_itl_ms_ratio,
+        case when max_p95_itl_ms is null then 0 when max_p95_itl_ms > 0 then p95_itl_ms / max_p95_itl_ms end as max_p95_itl_ms_ratio,
+        case when max_p99_itl_ms is null then 0 when max_p99_itl_ms > 0 then p99_itl_ms / max_p99_itl_ms end as max_p99_itl_ms_ratio,
+        case
+            when min_tokens_per_second is null then 0
+            when min_tokens_per_second < cast('infinity' as double) then min_tokens_per_second / tokens_per_second
+        end as min_tokens_per_second_ratio,
+        case when max_gpu_power_watts_total is null then 0 when max_gpu_power_watts_total > 0 then gpu_power_watts_total / max_gpu_power_watts_total end as max_gpu_power_watts_total_ratio,
+        case when max_num_gpus is null then 0 when max_num_gpus > 0 then num_gpus / max_num_gpus end as max_num_gpus_ratio,
+        case when only_precision is null or precision = upper(only_precision) then 0 end as only_precision_ratio,
         true
         and coalesce(max_median_itl_ms is null or median_itl_ms <= max_median_itl_ms, false)
         and coalesce(max_p90_itl_ms is null or p90_itl_ms <= max_p90_itl_ms, false)
@@ -82,19 +87,24 @@ with judged as (
         and coalesce(max_gpu_power_watts_total is null or gpu_power_watts_total <= max_gpu_power_watts_total, false)
         and coalesce(max_num_gpus is null or num_gpus <= max_num_gpus, false)
         and (only_precision is null or precision = upper(only_precision)) as qualifies,
-        -- What the least is sought of: energy among those that qualify, else the worst of the ratios. A ratio is NULL
-        -- where the run lacks the value; then its worst is unknown, and it is nearest to nothing.
+        -- What the least is sought of: energy among those that qualify, else the worst of the ratios, if all are known.
         case
             when qualifies then joules_per_output_token
             when max_median_itl_ms_ratio + max_p90_itl_ms_ratio + max_p95_itl_ms_ratio + max_p99_itl_ms_ratio
-                + min_tokens_per_second_ratio + max_gpu_power_watts_total_ratio + max_num_gpus_ratio is not null
+                + min_tokens_per_second_ratio + max_gpu_power_watts_total_ratio + max_num_gpus_ratio + only_precision_ratio
+                is not null
             then greatest(
                 max_median_itl_ms_ratio, max_p90_itl_ms_ratio, max_p95_itl_ms_ratio, max_p99_itl_ms_ratio,
-                min_tokens_per_second_ratio, max_gpu_power_watts_total_ratio, max_num_gpus_ratio, only_precision_ratio
+                min_tokens_per_second_ratio, max_gpu_power_watts_total_ratio, max_num_gpus_ratio
             )
         end as measure,
     from configuration_detail
     where is_current
+        -- Called by another database's name it would answer from the tables of the one in use.
+        and case
+            when 'any build' in ('any build', (select digest from build)) then true
+            else error('pick: belongs to another database than the one in use: `use` that one first')
+        end
 ),
 chosen as (
     select
@@ -106,6 +116,16 @@ chosen as (
             judged,
             row(not qualifies, measure, joules_per_output_token, num_gpus, max_num_seqs, repeat, configuration_key)
         ) as run,
+        case
+            when max(only_precision_ratio) is null then 'only_precision'
+            when max(max_median_itl_ms_ratio) is null then 'max_median_itl_ms'
+            when max(max_p90_itl_ms_ratio) is null then 'max_p90_itl_ms'
+            when max(max_p95_itl_ms_ratio) is null then 'max_p95_itl_ms'
+            when max(max_p99_itl_ms_ratio) is null then 'max_p99_itl_ms'
+            when max(min_tokens_per_second_ratio) is null then 'min_tokens_per_second'
+            when max(max_gpu_power_watts_total_ratio) is null then 'max_gpu_power_watts_total'
+            when max(max_num_gpus_ratio) is null then 'max_num_gpus'
+        end as impossible_limit,
     from judged
     group by task, model, gpu, boundary
 )
@@ -135,7 +155,7 @@ select
     case when not run.qualifies and run.measure is not null then run.row_id end as nearest_row_id,
     case
         when run.qualifies then null
-        when run.measure = run.only_precision_ratio then 'only_precision'
+        when run.measure is null then impossible_limit
         when run.measure = run.max_median_itl_ms_ratio then 'max_median_itl_ms'
         when run.measure = run.max_p90_itl_ms_ratio then 'max_p90_itl_ms'
         when run.measure = run.max_p95_itl_ms_ratio then 'max_p95_itl_ms'
@@ -153,4 +173,4 @@ select
 from chosen
 order by task, model, gpu, boundary;
 
-comment on macro table pick is 'Lowest-energy run per task, model and GPU within any limits; where none qualifies, the nearest.';
+comment on macro table pick is 'Lowest-energy run per task, model and GPU within any limits; where none qualifies, the nearest. In an attached database, `use` it first.';

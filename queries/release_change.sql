@@ -6,7 +6,7 @@
 -- Example: release_change
 --
 -- What changed since the last release?
--- Each release against the previous one of the same source, task and format: which models and runs appeared
+-- Each release against the previous one of the same source, task, format and boundary: which models and runs appeared
 -- or went, and which values changed, field by field. A model that appears or goes is one row; its runs are
 -- not listed again. A run is told by its GPU and setting, as `run` says it.
 
@@ -24,7 +24,7 @@ with succession as (
     from release
     join source on source.source_key = release.source_key
     window history as (
-        partition by source.name, release.task, release.format
+        partition by source.name, release.task, release.format, release.boundary
         order by release.data_version, release.compiled, release.release_key
     )
 ),
@@ -307,7 +307,7 @@ order by
     difference.field nulls first,
     succession.release_key;
 
-comment on view release_change is 'What appeared, went or changed against the previous release of the same source and format.';
+comment on view release_change is 'What appeared, went or changed against the previous release of the same source, format and boundary.';
 comment on column release_change.model is 'Short name (slug) of the model.';
 comment on column release_change.gpu is 'GPU model of the run; NULL where the model itself is meant.';
 comment on column release_change.run is 'Setting of the run; NULL where the model itself is meant.';

@@ -16,7 +16,7 @@ select
     gpu,
     num_gpus,
     max_num_seqs,
-    count(*) as runs,
+    cast(count(*) as integer) as runs,
     max(joules_per_output_token) / min(joules_per_output_token) - 1 as energy_spread,
     max(median_itl_ms) / min(median_itl_ms) - 1 as latency_spread,
     max(tokens_per_second) / min(tokens_per_second) - 1 as throughput_spread,

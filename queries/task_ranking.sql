@@ -3,6 +3,7 @@
 -- Key: task, boundary, product, model
 -- Reads: best_pick, best_image_pick, best_video_pick
 -- Topic: Picks
+-- Filter: gpu: Places count over all GPUs: a model is listed under the GPU of its best pick alone.
 -- Example: task_ranking --task lm-arena-chat
 --
 -- Which model needs the least energy on each task?
@@ -92,7 +93,7 @@ best as (
 )
 select
     task,
-    rank() over (partition by task, boundary, product order by joules) as place,
+    cast(rank() over (partition by task, boundary, product order by joules) as integer) as place,
     model,
     wh_per_million_output_tokens,
     joules_per_image,
@@ -109,6 +110,6 @@ from best
 order by task, boundary, product, place, model;
 
 comment on view task_ranking is 'Each task''s models by the energy of their best pick.';
-comment on column task_ranking.place is 'Place of the model within its task and product: 1 needs the least energy, equals share a place.';
+comment on column task_ranking.place is 'Place of the model within its task and product, on whatever GPU: 1 needs the least energy, equals share a place.';
 comment on column task_ranking.gpu is 'GPU model of the best pick.';
 comment on column task_ranking.product is 'What the energy makes: ranks count within it.';

@@ -11,9 +11,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from energydb.database import migrate, open_engine
+from energydb.database import open_engine
 from energydb.load import load
 from energydb.paths import DATA
+from energydb.upgrade import migrate
 from tests import reliability
 from tests.documents import run
 from tests.leaderboards import small_tasks, write_leaderboard

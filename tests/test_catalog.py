@@ -1,5 +1,7 @@
 """Asking: one plain question, of this file and of nothing else."""
 
+from pathlib import Path
+
 import duckdb
 import pytest
 
@@ -25,6 +27,11 @@ def asked(seed_database):
         "summarize gpu",
         "show tables",
         "explain select 1",
+        "explain from best_pick;",
+        "explain(select 1)",
+        "-- a comment\nEXPLAIN /* another */ Analyze select 1",
+        "explain (analyze) select 1",
+        "explain (format json) select 1",
         "select model, max(tokens_per_second) from configuration_detail group by all",
     ],
 )
@@ -103,6 +110,39 @@ def test_anything_else_is_refused(asked, proved):
 
     assert refused == [(attempt, 1) for attempt in ATTEMPTS]
     proved("SQL given to `query`", f"{len(ATTEMPTS)} attempts", f"{len(refused)} refused")
+
+
+WRITING = [
+    "copy (select 1) to '{spill}/x'",
+    "copy (select 1) to (current_setting('temp_directory') || '/x')",
+    "create table mine as select 1",
+    "insert into gpu values ('X', 1, 1, 'x')",
+    "explain analyze copy (select 1) to '{spill}/x'",
+    "execute p",
+    "select 1; copy (select 1) to '{spill}/x'",
+]
+WRAPPINGS = [
+    "explain {}",
+    "explain analyze {}",
+    "EXPLAIN ANALYZE {}",
+    "explain (analyze) {}",
+    "explain (format json) {}",
+    "explain analyze (format json) {}",
+    "/* explain */ explain -- select\n analyze /* select */ {}",
+    "explain/**/analyze/**/{}",
+    "explain\tanalyze\n{}",
+]
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+def test_what_explain_wraps_is_a_select(asked, wrapping):
+    """EXPLAIN ANALYZE runs what it wraps, and where a question may spill it could write."""
+    (spill,) = asked.execute("select current_setting('temp_directory')").fetchone()
+    for statement in WRITING:
+        with pytest.raises(QueryError):
+            list(ask(asked, wrapping.format(statement.format(spill=spill))).rows())
+    assert list(Path(spill).iterdir()) == []
+    assert list(ask(asked, wrapping.format("select 1")).rows())
 
 
 def test_a_fault_while_rows_are_fetched_is_a_query_error(asked):

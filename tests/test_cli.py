@@ -67,9 +67,24 @@ def test_findings_are_said_and_counted(energydb, tmp_path):
     assert (loaded.returncode, strict.returncode, checked.returncode) == (0, 1, 1)
     assert "energydb: odd.json: small/H100/1/16 (repeat 2): repeat: expected a run of" in loaded.stderr
     assert "data_quality: 2 findings" in loaded.stderr
+    assert "more" not in loaded.stderr
     assert strict.stderr.endswith(
         "energydb: energy.duckdb: not built, as strict refuses findings; what was there is unchanged\n"
     )
+
+
+def test_where_findings_are_many_the_rest_is_a_question_away(energydb, tmp_path):
+    """The line works as it stands, whatever the database's name."""
+    write(tmp_path / "bad.json", document(*(run(max_num_seqs=size, p90_itl_ms=19.0) for size in range(8, 31))))
+
+    loaded = energydb("load", "bad.json", "--database", "my lab.duckdb")
+    checked = energydb("check", "bad.json")
+
+    assert loaded.stderr.count("itl_order") == checked.stderr.count("itl_order") == 20
+    assert "\nand 3 more: energydb query data_quality --database 'my lab.duckdb'\ndata_quality: 23 findings\n" in (
+        loaded.stderr
+    )
+    assert "\nand 3 more\ndata_quality: 23 findings\n" in checked.stderr
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from energydb.columns import batch_of
-from energydb.database import migrate, open_engine
+from energydb.database import open_engine
 from energydb.document import read_document
 from energydb.errors import DocumentErrors
 from energydb.leaderboard import read_leaderboard
 from energydb.load import _fetch, _insert
 from energydb.normalise import table_rows
+from energydb.upgrade import migrate
 from tests.documents import SCOUT
 from tests.leaderboards import write_leaderboard
 

@@ -15,8 +15,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from energydb.errors import DataError, DocumentErrors, MachineError, UsageError
-from energydb.load import check, load
+from energydb.errors import DataError, DocumentErrors, FindingsError, MachineError, UsageError
+from energydb.load import check, finding_faults, load
 from energydb.tables import Configuration
 from tests.conftest import answer
 from tests.documents import LLAMA, SCOUT, document, older_release, run, write
@@ -217,6 +217,21 @@ def test_findings_are_reported_and_with_strict_refused(tmp_path):
     with pytest.raises(DocumentErrors, match=r"bad\.json: small/H100/1/8: itl_order: expected median_itl_ms"):
         load([bad], path, strict=True)
     assert path.read_bytes() == before
+
+
+def test_of_many_findings_the_first_are_told_and_all_counted(tmp_path):
+    """300,000 lines tell nobody anything: 20, then how many more."""
+    bad = write(tmp_path / "bad.json", document(*(run(max_num_seqs=size, p90_itl_ms=19.0) for size in range(8, 31))))
+    path = tmp_path / "energy.duckdb"
+
+    report = load([bad], path, strict=False)
+
+    assert (len(finding_faults(report)), report.finding_count) == (20, 23)
+    assert ask(path, "select count(*) as findings from data_quality") == [{"findings": 23}]
+    with pytest.raises(FindingsError) as refused:
+        load([bad], path, strict=True)
+    assert [line.startswith("bad.json: small/H100/1/") for line in refused.value.lines] == [True] * 20 + [False] * 2
+    assert refused.value.lines[20] == "and 3 more"
 
 
 def energydb_process(

@@ -58,8 +58,44 @@ def test_where_none_qualifies_the_row_stays(database, limit, over, within):
     assert row["qualifies"] is False
     assert [row[name] for name in FIGURES] == [None] * len(FIGURES)
     assert row["nearest_limit"] == limit.partition(" ")[0]
-    assert row["nearest_ratio"] > 1
-    assert row["nearest_row_id"].startswith("small/H100/")
+    if "precision" in limit:  # one that no run has, however near it came otherwise
+        assert (row["nearest_row_id"], row["nearest_ratio"]) == (None, None)
+    else:
+        assert row["nearest_ratio"] > 1
+        assert row["nearest_row_id"].startswith("small/H100/")
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        *(f"max_{name} := {none}" for name in ("median_itl_ms", "p99_itl_ms", "num_gpus") for none in (0, -1)),
+        "min_tokens_per_second := cast('infinity' as double)",
+        "max_gpu_power_watts_total := 0",
+        "only_precision := 'INT4'",
+    ],
+)
+def test_a_limit_that_no_run_can_keep_is_named_without_a_run(database, limit):
+    """There is no nearest to what can't be reached, and no number says how far it is: the other limit isn't named."""
+    add_run(database, joules_per_output_token=0.5)
+    add_run(database, joules_per_output_token=1.0, max_num_seqs=16, precision="FP8")
+
+    for others in ("", ", max_p90_itl_ms := 10.5"):
+        (row,) = answer(database, f"from pick({limit}{others})")
+        assert (row["qualifies"], row["nearest_limit"]) == (False, limit.partition(" ")[0])
+        assert (row["nearest_row_id"], row["nearest_ratio"]) == (None, None)
+
+
+def test_the_nearest_is_of_the_precision_that_was_asked_for(database):
+    """The BF16 run is nearer to the budget, and no answer to a question about FP8."""
+    add_run(database, max_num_seqs=1, median_itl_ms=20.0)
+    add_run(database, max_num_seqs=2, median_itl_ms=40.0, precision="FP8")
+
+    (row,) = answer(database, "from pick(max_median_itl_ms := 10, only_precision := 'FP8')")
+    assert (row["nearest_row_id"], row["nearest_limit"], row["nearest_ratio"]) == (
+        "small/H100/1/2",
+        "max_median_itl_ms",
+        4.0,
+    )
 
 
 def test_limits_hold_together(database):
@@ -97,7 +133,7 @@ def test_a_run_that_lacks_a_value_is_nearest_to_nothing(database):
     add_run(database, p95_itl_ms=None)
 
     (row,) = answer(database, "from pick(max_p95_itl_ms := 22)")
-    assert (row["qualifies"], row["nearest_row_id"], row["nearest_limit"]) == (False, None, None)
+    assert (row["qualifies"], row["nearest_row_id"], row["nearest_limit"]) == (False, None, "max_p95_itl_ms")
 
 
 @pytest.mark.parametrize("seed", range(5))

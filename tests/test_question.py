@@ -133,12 +133,28 @@ def test_a_citation_is_a_bibtex_entry_a_release(energydb, everything_database):
 
 
 def test_every_table_in_a_terminal_ends_with_what_it_rests_on(everything_database, tmp_path):
-    """Boundary, source and data version: of the rows, or of the whole file."""
+    """Boundary, source, when it was compiled and which data version: of the rows, or of the whole file."""
 
     python = Path(sys.executable)
     named = run(f"energydb query best_pick --model scout --database {everything_database}", tmp_path, python)
     asked = run(f"energydb query 'select 1 as one' --database {everything_database}", tmp_path, python)
 
-    start = "boundary gpu_only (GPUs alone: a floor) | ML.ENERGY Leaderboard | data"
-    assert " ".join(named.split()).endswith(f"{start} 2026-09-27")
-    assert " ".join(asked.split()).endswith(f"{start} 2025-12-01, 2026-02-16, 2026-09-27")
+    start = "boundary gpu_only (GPUs alone: a floor) | ML.ENERGY Leaderboard |"
+    assert " ".join(named.split()).endswith(f"{start} compiled 2026-02-16, data version 2026-09-27")
+    assert " ".join(asked.split()).endswith(
+        f"{start} compiled 2025-12-01, 2026-02-16, data version 2025-12-01, 2026-02-16, 2026-09-27"
+    )
+
+
+def test_a_ranking_that_is_filtered_by_gpu_says_what_its_places_count(energydb, everything_database):
+    """Place 2 without a place 1 would look like a ranking of that GPU alone."""
+    asked = energydb("query", "task_ranking", "--gpu", "B200", "--format", "csv", "--database", everything_database)
+    plain = energydb("query", "task_ranking", "--format", "csv", "--database", everything_database)
+
+    assert "Places count over all GPUs" in asked.stderr
+    assert "Places" not in asked.stdout
+    assert "Places" not in plain.stderr
+    assert (
+        "--gpu: Places count over all GPUs"
+        in energydb("views", "task_ranking", "--database", everything_database).stdout
+    )

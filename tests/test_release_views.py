@@ -93,6 +93,17 @@ def test_releases_follow_within_source_task_and_format(database):
     ]
 
 
+def test_a_release_at_the_wall_follows_none_of_the_gpus(database):
+    """Another boundary is another measurement: its figures aren't a change of the first one's."""
+    for key, (date, boundary, joules) in enumerate(
+        [("2026-01-01", "gpu_only", 1.0), ("2026-02-01", "wall", 2.0), ("2026-03-01", "gpu_only", 1.0)], start=1
+    ):
+        release = add_release(database, key, data_version=date, boundary=boundary)
+        add_run(database, model_key=add_model(database, key, release_key=release), joules_per_output_token=joules)
+
+    assert answer(database, "from release_change") == []
+
+
 def test_values_that_come_or_go_are_changes(database):
     """NULL is a value: a percentile that wasn't published before."""
     add_run(database, p95_itl_ms=None)

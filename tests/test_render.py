@@ -70,6 +70,29 @@ def test_rows_turn_upright_where_too_little_would_be_seen(may_leave_out):
     assert drawing.left_out == ()
 
 
+def test_many_rows_are_drawn_part_by_part():
+    """The first show at once, and columns that can't be seen are not put in words, row by row."""
+    told = 0
+
+    class Value:
+        def __str__(self) -> str:
+            nonlocal told
+            told += 1
+            return f"{told:010}"
+
+    rows = [
+        (f"{place:05}", *("abc" if place % 2 else "xyz"), f"too wide {place}", Value()) for place in range(20_000)
+    ]
+    drawing = draw_table(("row", "a", "b", "c", "wide", "unseen"), rows, 20, may_leave_out=True)
+    parts = drawing.parts()
+    first = next(parts)
+
+    assert first.splitlines()[:3] == ["row    a  b  c", "─" * 14, "00000  x  y  z"]
+    assert 20 < len(first.splitlines()) < 1_000
+    assert [line[:5] for line in (first + "".join(parts)).splitlines()[2:]] == [row[0] for row in rows]
+    assert told < 10
+
+
 def test_an_empty_answer_still_shows_its_columns():
     assert draw_table(("model", "gpu"), [], 80, may_leave_out=True).text.split()[:2] == ["model", "gpu"]
     assert draw_table(("model", "gpu"), [], 5, may_leave_out=False).text == "model\ngpu\n"

@@ -16,8 +16,8 @@ FLOORS = [
     {"columns", "fetch"},
     {"normalise"},
     {"reading"},
-    {"catalog", "database"},
-    {"check", "export", "load", "question", "render"},
+    {"catalog", "database", "schema"},
+    {"check", "export", "load", "question", "render", "upgrade"},
     {"pages"},
     {"cli"},
 ]

@@ -7,7 +7,8 @@ import sys
 import duckdb
 import pytest
 
-from energydb.paths import QUERIES, newest_revision
+from energydb.load import load
+from energydb.paths import DATA, QUERIES, newest_revision
 from energydb.question import columns_of, example_of
 from energydb.views import read_view, read_views
 from tests.conftest import add_model, add_release, add_run, answer
@@ -16,7 +17,8 @@ ALL = read_views()
 VIEWS = [view for view in ALL if not view.is_macro]
 MACROS = [view for view in ALL if view.is_macro]
 ids = [view.name for view in VIEWS]
-SAFE_TYPES = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "DATE"}
+# A BIGINT reaches JavaScript as text.
+SAFE_TYPES = {"VARCHAR", "INTEGER", "DOUBLE", "BOOLEAN", "DATE"}
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=ids)
@@ -89,6 +91,42 @@ def test_a_view_answers_the_same_when_attached(everything_database, view):
         attached = connection.execute(f"from other.{view.name} order by all").fetchall()
     with duckdb.connect(str(everything_database), read_only=True) as connection:
         assert attached == connection.execute(f"from {view.name} order by all").fetchall()
+
+
+@pytest.mark.parametrize("macro", MACROS, ids=lambda macro: macro.name)
+def test_a_macro_answers_only_where_its_own_build_is_in_use(seed_database, everything_database, macro):
+    """By another database's name it would read the tables of the one in use, and say nothing of it."""
+    call = f"{macro.name}({', '.join('8' for parameter in macro.parameters if parameter.is_required)})"
+    with duckdb.connect(str(seed_database), read_only=True) as connection:
+        own = connection.execute(f"from {call}").fetchall()
+        connection.execute(f"attach '{everything_database}' as other (read_only)")
+        for columns in ("*", "count(*)"):
+            with pytest.raises(duckdb.InvalidInputException, match="use` that one first"):
+                connection.execute(f"select {columns} from other.{call}").fetchall()
+        assert connection.execute(f"from {call}").fetchall() == own
+        connection.execute("use other")
+        others = connection.execute(f"from other.{call}").fetchall()
+        assert connection.execute(f"from {call}").fetchall() == others
+        assert len(others) > len(own) > 0
+        (comment,) = connection.execute(
+            "select comment from duckdb_functions() where function_name = ? and database_name = 'other'", [macro.name]
+        ).fetchone()
+    assert "`use` it first" in comment
+    assert "`use` it first" in macro.description
+
+
+def test_builds_of_the_same_documents_answer_for_each_other(seed_database, tmp_path):
+    """One digest, the same rows: there is nothing to refuse. Another scenario is another build."""
+    load([DATA], tmp_path / "again.duckdb", strict=True)
+    places = (DATA / "scenarios.csv").read_text().splitlines()
+    (tmp_path / "fewer.csv").write_text("\n".join(places[:-1]) + "\n")
+    load([DATA], tmp_path / "other.duckdb", strict=True, scenarios=tmp_path / "fewer.csv")
+    with duckdb.connect(str(seed_database), read_only=True) as connection:
+        for name in ("again", "other"):
+            connection.execute(f"attach '{tmp_path / name}.duckdb' as {name} (read_only)")
+        assert connection.execute("from again.pick()").fetchall() == connection.execute("from pick()").fetchall()
+        with pytest.raises(duckdb.InvalidInputException, match="pick: belongs to another database"):
+            connection.execute("from other.pick()").fetchall()
 
 
 def test_views_need_core_functions_only(everything_database):

@@ -1,0 +1,88 @@
+"""Brings files of an older schema to the newest, by Alembic; new files are laid out without it."""
+
+import contextlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import alembic.command
+import alembic.config
+import duckdb
+from alembic.ddl.impl import DefaultImpl
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, Table
+
+from energydb import schema
+from energydb.database import log_of, replacing, writing
+from energydb.errors import DataError, UsageError
+from energydb.files import is_duckdb, open_to_read, real_file
+from energydb.paths import ALEMBIC_INI, known_revisions, newest_revision
+from energydb.views import literal
+
+
+class DuckDBImpl(DefaultImpl):
+    """Makes Alembic know duckdb-engine's dialect; DuckDB rolls DDL back."""
+
+    __dialect__ = "duckdb"
+    transactional_ddl = True
+
+    def create_table(self, table: Table, **kw: Any) -> None:
+        """Create a table, and its columns' comments by one statement instead of one a column."""
+        comments = {column.name: column.comment for column in table.columns if column.comment}
+        for column in table.columns:
+            column.comment = None
+        super().create_table(table, **kw)
+        if self.connection is not None:
+            self.connection.exec_driver_sql(
+                ";\n".join(
+                    f"comment on column {table.name}.{name} is {literal(comment)}"
+                    for name, comment in comments.items()
+                )
+            )
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the database behind `connection` to the newest schema, with its views, by Alembic."""
+    config = alembic.config.Config(str(ALEMBIC_INI))
+    config.attributes["connection"] = connection
+    alembic.command.upgrade(config, "head")
+
+
+def create_views_at_head(connection: Connection) -> None:
+    """Create views and macros if the schema is the newest: they read no other."""
+    if _revision(connection) == newest_revision():
+        schema.create_views(connection)
+        schema.create_macros(connection)
+
+
+def upgrade(target: Path) -> tuple[str, str]:
+    """Bring an energydb file to the newest schema, whole or not at all; return the revisions before and after.
+
+    Rows are kept, and tables that someone added. The file is copied, migrated and put in place; one that is of the
+    newest schema stays as it is.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: it isn't an energydb file, or a newer one.
+        MachineError: it is held open for writing, or can't be written.
+    """
+    real = real_file(target)
+    if not is_duckdb(real):
+        raise UsageError(f"{target}: expected an energydb file, got {'another file' if real.exists() else 'none'}")
+    with contextlib.suppress(duckdb.Error), open_to_read(real, target) as connection:
+        if connection.execute("select version_num from alembic_version").fetchall() == [(newest_revision(),)]:
+            return newest_revision(), newest_revision()
+    with replacing(target, force=True) as built:
+        shutil.copyfile(real, built)
+        if log_of(real).exists():  # rows that were written and not yet checkpointed
+            shutil.copyfile(log_of(real), log_of(built))
+        with writing(built) as connection:
+            before = _revision(connection)
+            if before not in known_revisions():
+                raise DataError(f"{target}: expected an energydb file of schema {newest_revision()} or older")
+            migrate(connection)
+        return before, newest_revision()
+
+
+def _revision(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()

@@ -1,0 +1,358 @@
+"""Fills an empty database with a crowd of runs, drawn by a seed: few different values, so that they tie and repeat.
+
+Most keep every rule of data_quality; some break one. It holds what the shipped documents don't: two sources and
+boundaries, releases that follow each other in two formats, runs without a limit, images that aren't square, a GPU
+without vendor facts.
+"""
+
+import random
+from datetime import date
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+Row = dict[str, Any]
+
+# Slug: name, total and active parameters (billions), architecture, precision.
+TEXT_MODELS: dict[str, tuple[str, float, float, str, str]] = {
+    "ant-8b": ("Ant 8B", 8.0, 8.0, "Dense Transformer", "BF16"),
+    "ant-8b-fp8": ("Ant 8B FP8", 8.0, 8.0, "Dense Transformer", "FP8"),
+    "bee-30b": ("Bee-30B A3B", 30.0, 3.0, "MoE", "BF16"),
+    "bee-30b-fp8": ("Bee-30B A3B FP8", 30.0, 3.0, "MoE", "MXFP4"),
+    "cat": ("Cat", 70.0, 12.0, "Hybrid MoE", "MXFP4"),
+    "dog-4b-fp8": ("Dog 4B FP8", 4.0, 4.0, "Dense Transformer", "FP8"),
+    "dog-4b": ("Dog 4B", 4.5, 4.5, "Dense Transformer", "BF16"),
+    "elk-1.6b": ("Elk 1.6B", 1.6, 1.6, "Dense Transformer", "BF16"),
+}
+# Slug: name, parameters, precision.
+BATCH_MODELS = {"paint": ("Paint", 2.0, "BF16"), "brush": ("Brush 3B", 3.0, "FP8"), "pen": ("Pen", 0.6, "BF16")}
+# GPU, num_gpus, and tensor, data, expert parallel.
+SETUPS = (
+    ("H100", 1, 1, 1, 1),
+    ("H100", 2, 2, 1, 1),
+    ("H100", 2, 1, 2, 1),
+    ("H100", 4, 1, 4, 4),
+    ("B200", 1, 1, 1, 1),
+    ("B200", 2, 1, 1, 2),
+    ("B200", 4, 2, 2, 1),
+    ("X1", 2, 2, 1, 1),
+    ("X1", 4, 4, 1, 1),
+)
+# Source, task, format, data_version, compiled, boundary, itl_deadline_ms.
+RELEASES = (
+    (1, "chat", "leaderboard", "2025-10-01", "2025-10-01", "gpu_only", 500),
+    (1, "chat", "leaderboard", "2025-12-01", "2025-12-02", "gpu_only", 100),
+    (1, "chat", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", 500),
+    (1, "chat", "model_document", "2025-12-01", "2025-12-02", "gpu_only", 500),
+    (1, "chat", "model_document", "2026-02-01", "2026-02-01", "gpu_only", 250),
+    (1, "chat", "model_document", "2026-01-15", "2026-02-02", "gpu_only", 500),
+    (2, "chat", "leaderboard", "2026-01-01", "2026-01-01", "wall", 500),
+    (2, "chat", "leaderboard", "2026-03-01", "2026-03-01", "wall", 100),
+    (3, "chat", "leaderboard", "2026-01-20", "2026-02-01", "gpu_only", None),
+    (1, "code", "model_document", "2025-12-01", "2025-12-02", "gpu_only", 500),
+    (1, "code", "model_document", "2026-02-01", "2026-02-01", "gpu_only", 500),
+    (2, "code", "leaderboard", "2026-03-01", "2026-03-01", "wall", 500),
+    (1, "paint", "leaderboard", "2025-12-01", "2025-12-02", "gpu_only", None),
+    (1, "paint", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", None),
+    (2, "paint", "leaderboard", "2026-03-01", "2026-03-01", "wall", None),
+    (1, "sketch", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", None),
+    (1, "clip", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", None),
+    (1, "film", "leaderboard", "2025-12-01", "2025-12-02", "gpu_only", None),
+    (1, "film", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", None),
+    (2, "film", "leaderboard", "2026-03-01", "2026-03-01", "wall", None),
+    (3, "code", "leaderboard", "2024-01-01", "2024-01-01", "wall", 1),
+)
+KINDS = {"chat": "text", "code": "text", "paint": "image", "sketch": "image", "film": "video", "clip": "video"}
+
+
+def fill(database: duckdb.DuckDBPyConnection, tables: dict[str, list[Row]]) -> None:
+    """Insert rows into a database without any."""
+    for name, rows in tables.items():
+        if rows:
+            database.register("crowd", pa.Table.from_pylist(rows))
+            database.execute(f"insert into {name} by name from crowd")
+            database.unregister("crowd")
+
+
+def crowd(seed: int = 1) -> dict[str, list[Row]]:
+    """Draw the rows of every table, a table after those that it references."""
+    draw = random.Random(seed)
+    made: dict[str, list[Row]] = {
+        "build": [{"energydb_version": "1.2.3"}],
+        "source": [
+            {"source_key": key, "name": name, "publisher": f"{name}, Inc.", "url": f"https://{key}.example/"}
+            for key, name in enumerate(("Board", "Mill", "Attic"), 1)
+        ],
+        "task": [{"id": task, "kind": kind} for task, kind in KINDS.items()],
+        "gpu": [
+            {"name": "H100", "memory_gb": 80.0, "rated_watts": 700.0, "facts_source": "the sheet of one"},
+            {"name": "B200", "memory_gb": 180.0, "rated_watts": 1000.0, "facts_source": "the sheet of the other"},
+            {"name": "X1", "memory_gb": None, "rated_watts": None, "facts_source": None},
+        ],
+        "release": [release(draw, key, said) for key, said in enumerate(RELEASES, 1)],
+        **{name: [] for name in ("document", "model", "configuration", "image_configuration", "video_configuration")},
+        **{name: [] for name in ("published_pick", "output_length_bin")},
+        "scenario": SCENARIOS,
+    }
+    *full, _ = made["release"]  # one release is empty
+    for of_release in full:
+        if KINDS[of_release["task"]] == "text":
+            add_text_models(draw, made, of_release)
+        else:
+            add_batch_models(draw, made, of_release)
+    return made
+
+
+def release(draw: random.Random, key: int, at_a_glance: tuple[Any, ...]) -> Row:
+    """Describe a release, in words that none of its other fields has."""
+    source, task, form, version, compiled, boundary, deadline = at_a_glance
+    said = ("unit", "workload", "method", "selection", "data_url", "licence", "cite", "cite_url", "caveat", "version")
+    dates = {
+        "data_version": version,
+        "compiled": compiled,
+        "released": draw.choice([None, "2025-09-01", compiled]),
+        "retrieved": draw.choice([None, compiled, "2026-03-02", "2025-09-02"]),
+        "updated": draw.choice([None, "2026-03-03"]),
+    }
+    return {
+        "release_key": key,
+        "source_key": source,
+        "task": task,
+        "format": form,
+        "boundary": boundary,
+        "itl_deadline_ms": deadline,
+        **{field: f"{field} {key}" for field in said},
+        **{field: None if day is None else date.fromisoformat(day) for field, day in dates.items()},
+    }
+
+
+def add_model(draw: random.Random, made: dict[str, list[Row]], of_release: Row, slug: str, **said: Any) -> int:
+    """Add a model with a document of its own; now and then a release says something else of it."""
+    key = len(made["model"]) + 1
+    made["document"].append(
+        {
+            "document_key": key,
+            "release_key": of_release["release_key"],
+            "file_name": f"{slug}.json",
+            "sha256": f"{key:064x}",
+        }
+    )
+    if draw.random() < 0.15:
+        said |= draw.choice(
+            [
+                {"name": "Other 70B"},
+                {"active_params_b": said["params_b"] * 1.5},
+                {"active_params_b": said["params_b"] / 4},
+                {"params_b": 0.005},
+                {"architecture": "MoE", "active_params_b": said["params_b"]},
+            ]
+        )
+    made["model"].append(
+        {
+            "model_key": key,
+            "release_key": of_release["release_key"],
+            "document_key": key,
+            "slug": slug,
+            "model_id": f"org/{slug}",
+            **said,
+        }
+    )
+    return key
+
+
+def add_text_models(draw: random.Random, made: dict[str, list[Row]], of_release: Row) -> None:
+    """Add some of the text models to a release, with runs, picks and lengths of outputs."""
+    for slug in sorted(draw.sample(sorted(TEXT_MODELS), 5)):
+        name, total, active, architecture, precision = TEXT_MODELS[slug]
+        said = {"name": name, "params_b": total, "active_params_b": active, "architecture": architecture}
+        key = add_model(draw, made, of_release, slug, **said)
+        lacks = draw.choice([None, None, None, "p95_itl_ms", "avg_running_batch"])
+        runs: list[Row] = []
+        for setup in draw.sample(SETUPS, 3):
+            for limit in draw.sample([8, 8, 8, 16, 16, 32, 64, None], 4):
+                weights = draw.choice(["FP8", precision]) if slug == "cat" else precision
+                run = text_run(draw, slug, weights, setup, limit, of_release["itl_deadline_ms"])
+                same = ("gpu", "num_gpus", "max_num_seqs")
+                run["repeat"] = 1 + sum(all(other[field] == run[field] for field in same) for other in runs)
+                if lacks:
+                    run[lacks] = None
+                if draw.random() < 0.12:
+                    run |= fault(draw, run)
+                run |= {"configuration_key": len(made["configuration"]) + 1, "model_key": key}
+                made["configuration"].append(run)
+                runs.append(run)
+                if draw.random() < 0.5:
+                    made["output_length_bin"] += bins(draw, run["configuration_key"])
+        if of_release["format"] == "model_document":
+            add_picks(draw, made, runs, of_release["itl_deadline_ms"])
+
+
+def text_run(draw: random.Random, slug: str, precision: str, setup: Any, limit: int | None, deadline: Any) -> Row:
+    """Draw a run that keeps the rules; its latencies and energy are of few values."""
+    gpu, num_gpus, tensor, data, expert = setup
+    median = draw.choice([12.5, 20.0, 25.0, 40.0, 80.0, 100.0, 240.0, 250.0, 500.0, 600.0])
+    p90 = median + draw.choice([0.0, 2.0, 10.0])
+    p95 = p90 + draw.choice([1.0, 5.0, 15.0])
+    batch = (limit or 24) * draw.choice([0.5, 0.75])
+    joules = draw.choice([0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0]) * draw.choice([1.0, 1.0, 1.0, 7.0])
+    speed = batch / median * 1000 * draw.choice([0.5, 0.75])
+    return {
+        "gpu": gpu,
+        "num_gpus": num_gpus,
+        "tensor_parallel": tensor,
+        "data_parallel": data,
+        "expert_parallel": expert,
+        "precision": precision,
+        "max_num_seqs": limit,
+        "avg_requests_in_flight": batch,
+        "avg_running_batch": batch,
+        "wh_per_million_output_tokens": round(joules / 3600 * 1e6, 2),
+        "joules_per_output_token": joules,
+        "median_itl_ms": median,
+        "p90_itl_ms": p90,
+        "p95_itl_ms": p95,
+        "p99_itl_ms": p95 + draw.choice([0.0, 3.0, 30.0]),
+        "tokens_per_second": speed,
+        "gpu_power_watts_total": joules * speed,
+        "avg_output_tokens": draw.choice([120.5, 240.0, 360.0]),
+        "under_itl_deadline": deadline is None or median <= deadline,
+        "row_id": f"{slug}/{gpu}/{num_gpus}/{'none' if limit is None else limit}",
+        "parallel_notes": draw.choice([None, None, "attention copied"]),
+    }
+
+
+def fault(draw: random.Random, run: Row) -> Row:
+    """Return what makes a run break one rule of data_quality."""
+    return draw.choice(
+        [
+            {"wh_per_million_output_tokens": run["wh_per_million_output_tokens"] * 1.2},
+            {"wh_per_million_output_tokens": run["wh_per_million_output_tokens"] * 0.7},
+            {"gpu_power_watts_total": run["gpu_power_watts_total"] * 0.9},
+            {"p90_itl_ms": run["median_itl_ms"] - 1},
+            {"p95_itl_ms": run["p99_itl_ms"] + 1},
+            {"p95_itl_ms": None},
+            {"avg_running_batch": run["avg_requests_in_flight"] + 1},
+            {"avg_running_batch": None},
+            {"avg_requests_in_flight": 65.0},
+            {"avg_requests_in_flight": 0.5},
+            {"under_itl_deadline": not run["under_itl_deadline"]},
+            {"tensor_parallel": 8},
+            {"expert_parallel": 3},
+            {"row_id": "else"},
+            {"p99_itl_ms": 501 * run["median_itl_ms"]},
+            {"avg_output_tokens": 1.5},
+            {"avg_output_tokens": 200001.0},
+            {"precision": "INT4"},
+            {"tokens_per_second": run["tokens_per_second"] * 4},
+            {"tokens_per_second": run["tokens_per_second"] / 40},
+            {"repeat": run["repeat"] + 2},
+        ]
+    )
+
+
+def add_picks(draw: random.Random, made: dict[str, list[Row]], runs: list[Row], deadline: Any) -> None:
+    """Say what a document calls best on each GPU: mostly the least in time, else any run, or none."""
+    for gpu in sorted({run["gpu"] for run in runs}):
+        on_gpu = [run for run in runs if run["gpu"] == gpu]
+        in_time = [run for run in on_gpu if deadline is not None and run["median_itl_ms"] <= deadline]
+        chance = draw.random()
+        pick = min(in_time, key=lambda run: run["joules_per_output_token"]) if in_time else draw.choice(on_gpu)
+        if chance < 0.25:
+            pick = draw.choice(on_gpu)
+        if chance < 0.85:
+            made["published_pick"].append(
+                {"model_key": pick["model_key"], "gpu": gpu, "configuration_key": pick["configuration_key"]}
+            )
+
+
+def bins(draw: random.Random, key: int) -> list[Row]:
+    """Draw the lengths of a run's outputs, in bins of unlike width; of some runs none is counted."""
+    edges = draw.choice([[1.0, 40.0, 100.0, 150.5, 400.0, 1000.0], [2.0, 50.0, 90.5, 300.0, 350.0]])
+    most = draw.choice([0, 1, 9, 100])
+    return [
+        {
+            "configuration_key": key,
+            "bin": place,
+            "from_tokens": edges[place - 1],
+            "to_tokens": edges[place],
+            "requests": draw.randint(0, most) * draw.choice([0, 1, 1, 10]),
+        }
+        for place in range(1, len(edges))
+    ]
+
+
+def add_batch_models(draw: random.Random, made: dict[str, list[Row]], of_release: Row) -> None:
+    """Add some of the image or video models to a release, with runs."""
+    kind = KINDS[of_release["task"]]
+    table = f"{kind}_configuration"
+    for slug in sorted(draw.sample(sorted(BATCH_MODELS), 2)):
+        name, params, precision = BATCH_MODELS[slug]
+        said = {"name": name, "params_b": params, "active_params_b": params, "architecture": None}
+        key = add_model(draw, made, of_release, slug, **said)
+        seen: list[Row] = []
+        for _ in range(16):
+            setting, figures = batch_run(draw, kind, precision)
+            repeat = 1 + seen.count(setting)
+            seen.append(setting)
+            made[table].append(
+                {f"{table}_key": len(made[table]) + 1, "model_key": key, "repeat": repeat, **setting, **figures}
+            )
+
+
+def batch_run(draw: random.Random, kind: str, precision: str) -> tuple[Row, Row]:
+    """Draw an image or video run: its setting and what was measured."""
+    gpu, ulysses, ring = draw.choice([("H100", 1, 1), ("H100", 2, 1), ("B200", 1, 2), ("B200", 1, 1), ("X1", 4, 1)])
+    height, width = draw.choice([(480, 832), (832, 480), (512, 512)])
+    setting = {
+        "gpu": gpu,
+        "num_gpus": ulysses * ring,
+        "ulysses_degree": ulysses,
+        "ring_degree": ring,
+        "precision": precision,
+        f"{kind}_height": height,
+        f"{kind}_width": width,
+        "inference_steps": draw.choice([20, 50]),
+        "batch_size": draw.choice([1, 4]),
+    }
+    if kind == "video":
+        setting |= draw.choice([{"num_frames": 81, "fps": 15.0}, {"num_frames": None, "fps": None}])
+    slowest = {"image": 30.0, "video": 300.0}[kind]
+    seconds = draw.choice([0.25, 0.5, 1.0, 1.1]) * slowest
+    joules = draw.choice([300.0, 600.0, 900.0]) * slowest / 3
+    rate = setting["batch_size"] / seconds
+    figures = {
+        "batch_latency_s": seconds,
+        f"joules_per_{kind}": joules,
+        f"{kind}s_per_second": rate,
+        "gpu_power_watts_total": joules * rate,
+    }
+    if draw.random() < 0.15:
+        off = draw.choice(["gpu_power_watts_total", f"{kind}s_per_second"])
+        figures[off] *= draw.choice([1.5, 0.8])
+    if draw.random() < 0.05:
+        setting["num_gpus"] += 1
+    return setting, figures
+
+
+def scenario(name: str, pue: float, price: float | None, grams: float | None, litres: float | None) -> Row:
+    """Describe a scenario, in words that none of its other fields has."""
+    return {
+        "name": name,
+        "pue": pue,
+        "pue_source": f"pue of {name}",
+        "price_per_kwh": price,
+        "currency": price and f"coins of {name}",
+        "price_source": price and f"price of {name}",
+        "gco2e_per_kwh": grams,
+        "gco2e_source": grams and f"grid of {name}",
+        "litres_per_kwh": litres,
+        "litres_source": litres and f"water of {name}",
+    }
+
+
+SCENARIOS = [
+    scenario("sea", 1.1, 0.07, 400.0, 1.8),
+    scenario("hill", 1.5, None, 32.0, None),
+    scenario("bog", 1.0, 0.2, None, 0.5),
+]

@@ -1,0 +1,197 @@
+"""Recomputes data_quality: the rules of physics and of the publication, a function a thing that keeps them."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from tests.recomputed.declared import Row, World, by, declare, keyed, over, rows_of, text
+
+# Which rule, what it calls for, what is there, and what rounding explains.
+Finding = tuple[str, str, str | None, float | None]
+
+
+def of_text_run(run: Row, detail: Row) -> Iterator[Finding]:
+    """Hold one text run against the rules that it must keep by itself."""
+    joules, median, flight = run["joules_per_output_token"], run["median_itl_ms"], run["avg_requests_in_flight"]
+    wh = joules / 3600 * 1e6
+    if abs(run["wh_per_million_output_tokens"] - wh) > 0.01:
+        yield "wh_per_million_output_tokens", text(wh), text(run["wh_per_million_output_tokens"]), 0.01
+    watts = joules * run["tokens_per_second"]
+    if abs(run["gpu_power_watts_total"] - watts) > max(1, 0.001 * watts):
+        yield "gpu_power_watts_total", text(watts), text(run["gpu_power_watts_total"]), max(1.0, 0.001 * watts)
+    latencies = [median, run["p90_itl_ms"], run["p95_itl_ms"], run["p99_itl_ms"]]
+    known = [latency for latency in latencies if latency is not None]
+    if known != sorted(known):
+        expected = "median_itl_ms <= p90_itl_ms <= p95_itl_ms <= p99_itl_ms"
+        yield "itl_order", expected, ", ".join(map(str, known)), None
+    deadline = detail["itl_deadline_ms"]
+    if deadline is not None and median != deadline and run["under_itl_deadline"] != (median < deadline):
+        yield "under_itl_deadline", text(median < deadline), text(run["under_itl_deadline"]), None
+    if run["avg_running_batch"] not in (None, flight):
+        yield "avg_running_batch", f"avg_requests_in_flight: {flight}", text(run["avg_running_batch"]), None
+    limit = run["max_num_seqs"]
+    if limit is not None and limit < flight:
+        yield "max_num_seqs", f"at least avg_requests_in_flight: {flight}", text(limit), None
+    if limit is not None and limit > 10 * flight:
+        yield "max_num_seqs", f"at most 10 x avg_requests_in_flight: {10 * flight}", text(limit), None
+    tensor, data, expert = (run[f"{kind}_parallel"] for kind in ("tensor", "data", "expert"))
+    num_gpus = run["num_gpus"]
+    if tensor * data * expert != num_gpus and not (tensor * data == num_gpus == expert):
+        expected = f"tensor_parallel x data_parallel x expert_parallel: {tensor} x {data} x {expert}"
+        yield "num_gpus", expected, text(num_gpus), None
+    name = f"{detail['model']}/{run['gpu']}/{num_gpus}/{'none' if limit is None else limit}"
+    if run["row_id"] != name:
+        yield "row_id", name, run["row_id"], None
+    if run["p99_itl_ms"] > 500 * median:
+        yield "p99_itl_ms", f"at most 500 x median_itl_ms: {500 * median}", text(run["p99_itl_ms"]), None
+    if not 2 <= run["avg_output_tokens"] <= 200000:
+        yield "avg_output_tokens", "2 to 200000 tokens", text(run["avg_output_tokens"]), None
+    if run["precision"] not in ("BF16", "FP8", "MXFP4"):
+        yield "precision", "BF16, FP8 or MXFP4", run["precision"], None
+    if not 0.05 <= run["tokens_per_second"] * median / 1000 / flight <= 1.5:
+        expected = f"0.05 to 1.5 of avg_requests_in_flight / median_itl_ms: {flight / median * 1000}"
+        yield "tokens_per_second", expected, text(run["tokens_per_second"]), None
+
+
+def among_runs(runs: list[Row]) -> Iterator[tuple[Row, Finding]]:
+    """Hold the text runs of a model against each other: late fields, and gaps in their repeats."""
+    for field in ("p95_itl_ms", "avg_running_batch"):
+        lacking = [run for run in runs if run[field] is None]
+        if len(lacking) < len(runs):
+            for run in lacking:
+                yield run, (field, "a value, as other runs of this document have one", "NULL", None)
+    for setting in by(runs, "gpu", "num_gpus", "max_num_seqs"):
+        repeats = {run["repeat"] for run in setting}
+        for run in setting:
+            if run["repeat"] > 1 and run["repeat"] - 1 not in repeats:
+                expected = f"a run of the same gpu, num_gpus and max_num_seqs with repeat {run['repeat'] - 1}"
+                yield run, ("repeat", expected, text(run["repeat"]), None)
+
+
+def of_batch_run(run: Row, kind: str) -> Iterator[Finding]:
+    """Hold one image or video run against the rules that it must keep: to a millionth."""
+    rate = run[f"{kind}s_per_second"]
+    for name, expected in (
+        ("gpu_power_watts_total", run[f"joules_per_{kind}"] * rate),
+        (f"{kind}s_per_second", run["batch_size"] / run["batch_latency_s"]),
+    ):
+        if abs(run[name] - expected) > 1e-6 * expected:
+            yield name, text(expected), text(run[name]), 1e-6 * expected
+    degrees = run["ulysses_degree"], run["ring_degree"]
+    if degrees[0] * degrees[1] != run["num_gpus"]:
+        yield "num_gpus", "ulysses_degree x ring_degree: {} x {}".format(*degrees), text(run["num_gpus"]), None
+
+
+def of_model(model: Row, detail: Row) -> Iterator[Finding]:
+    """Hold what a release says of a model, and of itself, against what can be."""
+    total, active, architecture = model["params_b"], model["active_params_b"], model["architecture"]
+    if active > total:
+        yield "active_params_b", f"at most params_b: {total}", text(active), None
+    if architecture == "Dense Transformer" and active < total:
+        expected = "a model with all parameters active, or another architecture than Dense Transformer"
+        yield "architecture", expected, f"{active} of {total} billion active in a Dense Transformer", None
+    if architecture == "MoE" and active == total:
+        expected = "a model with some parameters active, or another architecture than MoE"
+        yield "architecture", expected, f"{active} of {total} billion active in an MoE", None
+    if not 0.01 <= total <= 10000:
+        yield "params_b", "0.01 to 10000 billions", text(total), None
+    sizes = re.findall(r"(?:^|(?<=[ -]))([0-9]+(?:\.[0-9]+)?)B(?=$|[ -])", model["name"])
+    if sizes and not any(0.5 <= float(sizes[0]) / params <= 2 for params in (total, active)):
+        yield "params_b", f"a size near that of the name: {sizes[0]} billion", f"{total} and {active} active", None
+    dates = [detail[name] for name in ("released", "compiled", "retrieved", "updated")]
+    pairs = [*pairwise(dates), (detail["compiled"], detail["data_version"])]
+    if any(None not in pair and pair[0] > pair[1] for pair in pairs):
+        found = ", ".join(str(day) for day in (*dates, detail["data_version"]) if day is not None)
+        yield "dates", "released <= compiled <= retrieved <= updated, compiled <= data_version", found, None
+
+
+def published(world: World) -> Iterator[Row]:
+    """Hold what documents call best against the least in time of each GPU; only documents publish picks."""
+    details = keyed(rows_of(world, "model_detail"), "model_key")
+    runs = keyed(world["configuration"], "configuration_key")
+    picks = {(pick["model_key"], pick["gpu"]): runs[pick["configuration_key"]] for pick in world["published_pick"]}
+    measured = {
+        (run["model_key"], run["gpu"])
+        for run in world["configuration"]
+        if details[run["model_key"]]["format"] == "model_document"
+    }
+    for model_key, gpu in measured | picks.keys():
+        deadline = details[model_key]["itl_deadline_ms"]
+        pick: Row = picks.get((model_key, gpu), {})
+        least = min(
+            (
+                run["joules_per_output_token"]
+                for run in world["configuration"]
+                if (run["model_key"], run["gpu"]) == (model_key, gpu)
+                and (model_key, gpu) in measured
+                and deadline is not None
+                and run["median_itl_ms"] <= deadline
+            ),
+            default=None,
+        )
+        joules = pick.get("joules_per_output_token")
+        is_late = bool(pick) and deadline is not None and pick["median_itl_ms"] > deadline
+        if joules != least or is_late:
+            yield {
+                "kind": "text",
+                "model_key": model_key,
+                "gpu": gpu,
+                "run_key": pick.get("configuration_key"),
+                "row_id": pick.get("row_id"),
+                "repeat": pick.get("repeat"),
+                "check_name": "published_pick",
+                "expected": "no pick within the deadline" if least is None else f"joules_per_output_token {least}",
+                "found": "no pick" if joules is None else f"joules_per_output_token {joules}",
+                "tolerance": None,
+            }
+
+
+def findings(world: World) -> Iterator[Row]:
+    """Yield every finding, without what is said of its model."""
+    details = keyed(rows_of(world, "model_detail"), "model_key")
+    for run in world["configuration"]:
+        for finding in of_text_run(run, details[run["model_key"]]):
+            yield found_in("text", run, finding)
+    for runs in by(world["configuration"], "model_key"):
+        for run, finding in among_runs(runs):
+            yield found_in("text", run, finding)
+    for kind in ("image", "video"):
+        for run in world[f"{kind}_configuration"]:
+            for finding in of_batch_run(run, kind):
+                yield found_in(kind, run, finding)
+    for model in world["model"]:
+        detail = details[model["model_key"]]
+        for finding in of_model(model, detail):
+            yield found_in(detail["kind"], {"model_key": model["model_key"]}, finding)
+    rated = {gpu["name"]: gpu["rated_watts"] for gpu in world["gpu"]}
+    for run in rows_of(world, "measured_run"):
+        share = over(run["gpu_power_watts_total"] / run["num_gpus"], rated[run["gpu"]])
+        if share is not None and not 0.1 <= share <= 1.1:
+            expected = f"0.1 to 1.1 of rated_watts x num_gpus: {rated[run['gpu']] * run['num_gpus']}"
+            finding = ("gpu_power_watts_total", expected, text(run["gpu_power_watts_total"]), None)
+            yield found_in(run["kind"], run, finding)
+    yield from published(world)
+
+
+def found_in(kind: str, run: dict[str, Any], finding: Finding) -> Row:
+    """Say which run, or which model where there is none, a finding is about."""
+    table = "configuration" if kind == "text" else f"{kind}_configuration"
+    return {
+        "kind": kind,
+        "model_key": run["model_key"],
+        "run_key": run.get("run_key", run.get(f"{table}_key")),
+        **{name: run.get(name) for name in ("gpu", "row_id", "repeat")},
+        **dict(zip(("check_name", "expected", "found", "tolerance"), finding, strict=True)),
+    }
+
+
+@declare(
+    "task model gpu check_name expected found tolerance row_id repeat document data_version kind run_key model_key",
+    order="task model document gpu run_key check_name",
+)
+def data_quality(world: World) -> Iterator[Row]:
+    """Every finding, named by its task, model and document."""
+    details = keyed(rows_of(world, "model_detail"), "model_key")
+    for finding in findings(world):
+        yield {**details[finding["model_key"]], **finding}

@@ -163,7 +163,9 @@ def add_model(draw: random.Random, made: dict[str, list[Row]], of_release: Row, 
 
 def add_text_models(draw: random.Random, made: dict[str, list[Row]], of_release: Row) -> None:
     """Add some of the text models to a release, with runs, picks and lengths of outputs."""
-    for slug in sorted(draw.sample(sorted(TEXT_MODELS), 5)):
+    pairs = list(zip(*[iter(TEXT_MODELS)] * 2, strict=True))
+    slugs = [slug for pair in draw.sample(pairs, 2) for slug in pair] + draw.sample(sorted(TEXT_MODELS), 1)
+    for slug in sorted(set(slugs)):
         name, total, active, architecture, precision = TEXT_MODELS[slug]
         said = {"name": name, "params_b": total, "active_params_b": active, "architecture": architecture}
         key = add_model(draw, made, of_release, slug, **said)

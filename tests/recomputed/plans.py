@@ -21,25 +21,23 @@ CEILINGS = {
 
 
 def missed_by(run: Row, limit: str, value: Any) -> float | None:
-    """Return by what ratio a run misses a limit, at most 1 where it keeps it; None where it lacks the value."""
+    """Return by what ratio a run misses a limit, at most 1 where it keeps it; None where no size of miss is one."""
     if limit == "only_precision":
-        return 0.0 if run["precision"] == value.upper() else math.inf
+        return 0.0 if run["precision"] == value.upper() else None
     measured = run[CEILINGS[limit]]
-    if measured is None:
-        return None
-    return value / measured if limit.startswith("min_") else measured / value
+    if limit.startswith("min_"):
+        return value / measured if value < math.inf else None
+    return measured / value if measured is not None and value > 0 else None
 
 
 def nearest(runs: list[Row], limits: dict[str, Any]) -> Row:
-    """Name the run whose worst ratio to a limit is the smallest, and that limit."""
+    """Name the run whose worst ratio to a limit is the smallest, and that limit; or the one that none can keep."""
     best: tuple[Any, ...] | None = None
-    named: Row = dict.fromkeys(("nearest_row_id", "nearest_limit", "nearest_ratio"))
-    for run in runs:
-        ratios = {
-            limit: missed_by(run, limit, limits[limit])
-            for limit in ("only_precision", *CEILINGS)
-            if limits.get(limit) is not None
-        }
+    given = [limit for limit in ("only_precision", *CEILINGS) if limits.get(limit) is not None]
+    missed = [{limit: missed_by(run, limit, limits[limit]) for limit in given} for run in runs]
+    impossible = (limit for limit in given if all(ratios[limit] is None for ratios in missed))
+    named: Row = {"nearest_row_id": None, "nearest_limit": next(impossible, None), "nearest_ratio": None}
+    for run, ratios in zip(runs, missed, strict=True):
         if None in ratios.values():
             continue
         worst = max(ratios.values())

@@ -27,17 +27,14 @@ TEXT_MODELS: dict[str, tuple[str, float, float, str, str]] = {
 }
 # Slug: name, parameters, precision.
 BATCH_MODELS = {"paint": ("Paint", 2.0, "BF16"), "brush": ("Brush 3B", 3.0, "FP8"), "pen": ("Pen", 0.6, "BF16")}
-# GPU, num_gpus, and tensor, data, expert parallel.
+# GPU, and setups that differ in few things: num_gpus, and tensor, data, expert parallel. Some can't be.
 SETUPS = (
-    ("H100", 1, 1, 1, 1),
-    ("H100", 2, 2, 1, 1),
-    ("H100", 2, 1, 2, 1),
-    ("H100", 4, 1, 4, 4),
-    ("B200", 1, 1, 1, 1),
-    ("B200", 2, 1, 1, 2),
-    ("B200", 4, 2, 2, 1),
-    ("X1", 2, 2, 1, 1),
-    ("X1", 4, 4, 1, 1),
+    ("H100", (1, 1, 1, 1), (2, 2, 1, 1), (2, 1, 2, 1)),
+    ("H100", (4, 1, 4, 4), (4, 1, 4, 1), (2, 1, 2, 1)),
+    ("H100", (4, 1, 4, 1), (4, 1, 2, 1)),
+    ("B200", (1, 1, 1, 1), (2, 1, 1, 2), (4, 2, 2, 1)),
+    ("B200", (2, 2, 1, 1), (2, 1, 1, 1)),
+    ("X1", (4, 4, 1, 1), (2, 2, 1, 1)),
 )
 # Source, task, format, data_version, compiled, boundary, itl_deadline_ms.
 RELEASES = (
@@ -47,11 +44,14 @@ RELEASES = (
     (1, "chat", "model_document", "2025-12-01", "2025-12-02", "gpu_only", 500),
     (1, "chat", "model_document", "2026-02-01", "2026-02-01", "gpu_only", 250),
     (1, "chat", "model_document", "2026-01-15", "2026-02-02", "gpu_only", 500),
+    (2, "chat", "leaderboard", "2026-01-10", "2026-01-10", "gpu_only", 500),
     (2, "chat", "leaderboard", "2026-01-01", "2026-01-01", "wall", 500),
     (2, "chat", "leaderboard", "2026-03-01", "2026-03-01", "wall", 100),
     (3, "chat", "leaderboard", "2026-01-20", "2026-02-01", "gpu_only", None),
     (1, "code", "model_document", "2025-12-01", "2025-12-02", "gpu_only", 500),
     (1, "code", "model_document", "2026-02-01", "2026-02-01", "gpu_only", 500),
+    (1, "code", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", 500),
+    (3, "code", "model_document", "2026-02-01", "2026-02-01", "gpu_only", 250),
     (2, "code", "leaderboard", "2026-03-01", "2026-03-01", "wall", 500),
     (1, "paint", "leaderboard", "2025-12-01", "2025-12-02", "gpu_only", None),
     (1, "paint", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", None),
@@ -164,15 +164,16 @@ def add_model(draw: random.Random, made: dict[str, list[Row]], of_release: Row, 
 def add_text_models(draw: random.Random, made: dict[str, list[Row]], of_release: Row) -> None:
     """Add some of the text models to a release, with runs, picks and lengths of outputs."""
     pairs = list(zip(*[iter(TEXT_MODELS)] * 2, strict=True))
-    slugs = [slug for pair in draw.sample(pairs, 2) for slug in pair] + draw.sample(sorted(TEXT_MODELS), 1)
+    slugs = [*draw.choice(pairs), *draw.sample(sorted(TEXT_MODELS), 2)]
     for slug in sorted(set(slugs)):
         name, total, active, architecture, precision = TEXT_MODELS[slug]
         said = {"name": name, "params_b": total, "active_params_b": active, "architecture": architecture}
         key = add_model(draw, made, of_release, slug, **said)
         lacks = draw.choice([None, None, None, "p95_itl_ms", "avg_running_batch"])
         runs: list[Row] = []
-        for setup in draw.sample(SETUPS, 3):
-            for limit in draw.sample([8, 8, 8, 16, 16, 32, 64, None], 4):
+        chosen = [(gpu, *draw.choice(setups)) for gpu, *setups in draw.sample(SETUPS, 2) for _ in range(2)]
+        for setup in chosen:
+            for limit in draw.sample([8, 8, 16, 16, 32, 64, None], 3):
                 weights = draw.choice(["FP8", precision]) if slug == "cat" else precision
                 run = text_run(draw, slug, weights, setup, limit, of_release["itl_deadline_ms"])
                 same = ("gpu", "num_gpus", "max_num_seqs")
@@ -293,7 +294,7 @@ def add_batch_models(draw: random.Random, made: dict[str, list[Row]], of_release
         said = {"name": name, "params_b": params, "active_params_b": params, "architecture": None}
         key = add_model(draw, made, of_release, slug, **said)
         seen: list[Row] = []
-        for _ in range(16):
+        for _ in range(20):
             setting, figures = batch_run(draw, kind, precision)
             repeat = 1 + seen.count(setting)
             seen.append(setting)
@@ -304,8 +305,8 @@ def add_batch_models(draw: random.Random, made: dict[str, list[Row]], of_release
 
 def batch_run(draw: random.Random, kind: str, precision: str) -> tuple[Row, Row]:
     """Draw an image or video run: its setting and what was measured."""
-    gpu, ulysses, ring = draw.choice([("H100", 1, 1), ("H100", 2, 1), ("B200", 1, 2), ("B200", 1, 1), ("X1", 4, 1)])
-    height, width = draw.choice([(480, 832), (832, 480), (512, 512)])
+    gpu, ulysses, ring = draw.choice([("H100", 1, 1), ("H100", 2, 1), ("H100", 1, 2), ("B200", 1, 1), ("X1", 4, 1)])
+    height, width = draw.choice([(480, 832), (832, 480), (832, 480)])
     setting = {
         "gpu": gpu,
         "num_gpus": ulysses * ring,
@@ -315,13 +316,13 @@ def batch_run(draw: random.Random, kind: str, precision: str) -> tuple[Row, Row]
         f"{kind}_height": height,
         f"{kind}_width": width,
         "inference_steps": draw.choice([20, 50]),
-        "batch_size": draw.choice([1, 4]),
+        "batch_size": draw.choice([1, 4, 4, 8]),
     }
     if kind == "video":
-        setting |= draw.choice([{"num_frames": 81, "fps": 15.0}, {"num_frames": None, "fps": None}])
+        setting |= {"num_frames": draw.choice([81, 81, None]), "fps": draw.choice([15.0, 15.0, 24.0, None])}
     slowest = {"image": 30.0, "video": 300.0}[kind]
     seconds = draw.choice([0.25, 0.5, 1.0, 1.1]) * slowest
-    joules = draw.choice([300.0, 600.0, 900.0]) * slowest / 3
+    joules = draw.choice([300.0, 300.0, 600.0, 900.0]) * slowest / 3
     rate = setting["batch_size"] / seconds
     figures = {
         "batch_latency_s": seconds,

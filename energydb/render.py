@@ -109,10 +109,11 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator
     Text that a spreadsheet would take for a formula is led by an apostrophe, which it shows as text.
     """
     buffer = StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
+    # Before Python 3.13 the writer quotes a carriage return only where one is part of its line's end.
+    writer = csv.writer(buffer, lineterminator="\r\n")
     for row in chain([columns], rows):
         writer.writerow(map(_csv, row))
-        yield buffer.getvalue()
+        yield buffer.getvalue().removesuffix("\r\n") + "\n"
         buffer.seek(0)
         buffer.truncate()
 

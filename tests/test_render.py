@@ -143,6 +143,16 @@ def test_csv_reads_back():
     ]
 
 
+@pytest.mark.parametrize("text", ["a\rb", "a\nb", "a\r\nb", "a\n", "\r", '"', "a,b", " a ", ""])
+def test_csv_keeps_a_text_in_its_field(text):
+    """A carriage return alone ends a line too, to those who read CSV."""
+    lines = "".join(csv_lines(("a", "b"), [(text, 1)]))
+
+    assert list(csv.reader(StringIO(lines, newline="")))[1:] == [[text if text != "\r" else "'\r", "1"]]
+    assert lines.endswith("1\n")
+    assert not lines.endswith("\r\n")
+
+
 def test_json_reads_back():
     """One object a row; NULL is null."""
     read = json.loads("".join(json_lines(COLUMNS, ROWS)))
@@ -178,7 +188,8 @@ def test_printable_leaves_text_alone():
 
 def test_csv_starts_no_formula():
     """A document's text must not run in a spreadsheet; numbers below zero are numbers."""
-    texts = ["=cmd()", "+1", "-1", "@x", "\tx", "plain", -1.5]
-    (_, line) = csv_lines("abcdefg", [texts])
+    texts = ["=cmd()", "+1", "-1", "@x", "\tx", "\rx", "plain", -1.5]
+    (_, line) = csv_lines("abcdefgh", [texts])
 
-    assert next(csv.reader([line])) == ["'=cmd()", "'+1", "'-1", "'@x", "'\tx", "plain", "-1.5"]
+    read = next(csv.reader(StringIO(line, newline="")))
+    assert read == ["'=cmd()", "'+1", "'-1", "'@x", "'\tx", "'\rx", "plain", "-1.5"]

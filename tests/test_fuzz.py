@@ -86,24 +86,31 @@ def test_a_leaderboard_changed_anywhere(tmp_path):
                 [b"", b"0", b'"', b"null", b"{}", b"\xff", b"-1e400"]
             )
             path.write_bytes(made)
-            assert "" not in faults(read_leaderboard, folder)
+            said = faults(read_leaderboard, folder)
+            assert all(line.startswith(f"{folder}/") and len(line) < 800 for line in said), said
             TRIED["by random changes"] += 1
         path.write_bytes(good)
     read_leaderboard(folder)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "said"),
     [
-        "[" * 100_000,
-        '{"version":' + "[" * 100_000 + "]" * 100_000 + "}",
-        '{"a":' * 50_000 + "1" + "}" * 50_000,
-        json.dumps(document()).replace("1.0", "1" * 5000, 1),
-        json.dumps(document()).replace("1.0", "1" * 30, 1),
-        json.dumps(document()).replace('"BF16"', '"\\ud800"', 1),
-        "{" + ",".join(f'"k{number}": {number}' for number in range(1_000_000)) + "}",
-        json.dumps(document(caveat="x" * 20_000_000)),
-        SCOUT.read_text() * 2,
+        ("[" * 100_000, "$: expected a model document, got "),
+        ('{"version":' + "[" * 100_000 + "]" * 100_000 + "}", "$.version: expected a model document, got "),
+        ('{"a":' * 50_000 + "1" + "}" * 50_000, "$: expected a model document, got "),
+        (
+            json.dumps(document()).replace("1.0", "1" * 5000, 1),
+            "$.configurations[0].joules_per_output_token: expected a model document, got Number out of range",
+        ),
+        (json.dumps(document()).replace('token": 1.0', 'token": ' + "1" * 30), None),
+        (json.dumps(document()).replace('"BF16"', '"\\ud800"', 1), "$: expected JSON, got "),
+        (
+            "{" + ",".join(f'"k{number}": {number}' for number in range(1_000_000)) + "}",
+            "$.k0: expected no such field",
+        ),
+        (json.dumps(document(caveat="x" * 20_000_000)), "$.caveat: expected text of at most 65536 characters, got "),
+        (SCOUT.read_text() * 2, "$: expected JSON, got '{' at line "),
     ],
     ids=[
         "open lists",
@@ -117,11 +124,14 @@ def test_a_leaderboard_changed_anywhere(tmp_path):
         "two",
     ],
 )
-def test_extremes(tmp_path, text):
-    """Depth, length and number have ends; each is a fault, or plainly a number."""
+def test_extremes(tmp_path, text, said):
+    """Depth, length and number have ends; each is a fault at its place, or plainly a number."""
     path = tmp_path / "extreme.json"
     path.write_text(text)
-    assert all(len(line) < 800 for line in faults(read_document, path))
+    found = faults(read_document, path)
+
+    assert len(found) == (said is not None)
+    assert all(line.startswith(f"{path}: {said}") and len(line) < 800 for line in found), found
 
 
 def test_what_was_tried(proved):

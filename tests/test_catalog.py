@@ -187,13 +187,19 @@ def test_what_is_no_energydb_file_is_said(tmp_path):
         pass
 
 
-def test_a_large_sort_does_not_write_beside_the_file(seed_database):
-    """It spills to a folder of its own, which is gone afterwards."""
+def test_a_large_sort_does_not_write_beside_the_file(seed_database, monkeypatch):
+    """What memory doesn't hold spills to a folder of its own, which is gone afterwards."""
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "64M")  # DuckDB takes it for the memory that there is
     with reading(seed_database) as connection:
-        rows = list(ask(connection, "select range from range(300000) order by hash(range) limit 1").rows())
+        ((folder,),) = ask(connection, "select current_setting('temp_directory')").rows()
+        rows = ask(connection, "select range, cast(hash(range) as varchar) from range(1000000) order by 2").rows()
+        next(rows)
+        spilled = sum(path.stat().st_size for path in Path(folder).iterdir())
+        beside = [path.name for path in seed_database.parent.iterdir()]
 
-    assert len(rows) == 1
-    assert [path.name for path in seed_database.parent.iterdir()] == [seed_database.name]
+    assert spilled > 2**20
+    assert beside == [seed_database.name]
+    assert not Path(folder).exists()
 
 
 def test_exact_rows_hold_what_python_has_no_value_for(asked):

@@ -1,0 +1,118 @@
+"""The way back to documents: each figure's published digits, and the picks among equals."""
+
+import msgspec
+import pytest
+
+from energydb.document_writer import rounded
+from energydb.records import Model, Run, Runs
+from tests.documents import run
+
+
+def model(*runs):
+    """Make a model of runs in full precision."""
+    records = [msgspec.convert(made, Run) for made in runs]
+    return Model(
+        slug="small",
+        name="Small",
+        model_id="org/Small",
+        params_b=8.0,
+        active_params_b=8.0,
+        architecture="Dense Transformer",
+        runs=Runs.of(records),
+    )
+
+
+def picks(*runs, deadline=500):
+    """Name the places of the picks, by GPU."""
+    return rounded(model(*runs), deadline).picks
+
+
+UNROUNDED = {
+    "joules_per_output_token": 0.123456789,
+    "wh_per_million_output_tokens": 1.0,
+    "avg_requests_in_flight": 7.3456,
+    "avg_running_batch": 7.3456,
+    "median_itl_ms": 20.1234,
+    "p90_itl_ms": 21.4567,
+    "p95_itl_ms": 22.6789,
+    "p99_itl_ms": 23.8765,
+    "tokens_per_second": 390.2345,
+    "gpu_power_watts_total": 400.567,
+    "avg_output_tokens": 350.6,
+}
+
+
+def test_every_figure_has_the_published_digits():
+    """0.123456789 J are 34.2935… Wh a million; latencies, batch and throughput have one decimal, J seven."""
+    (published,) = rounded(model(run(**UNROUNDED)), 500).runs
+
+    assert {name: getattr(published, name) for name in UNROUNDED} == {
+        "joules_per_output_token": 0.1234568,
+        "wh_per_million_output_tokens": 34.29,
+        "avg_requests_in_flight": 7.3,
+        "avg_running_batch": 7.3,
+        "median_itl_ms": 20.1,
+        "p90_itl_ms": 21.5,
+        "p95_itl_ms": 22.7,
+        "p99_itl_ms": 23.9,
+        "tokens_per_second": 390.2,
+        "gpu_power_watts_total": 401,
+        "avg_output_tokens": 351,
+    }
+    assert (published.gpu, published.num_gpus, published.max_num_seqs, published.row_id) == (
+        "H100",
+        1,
+        8,
+        "small/H100/1/8",
+    )
+
+
+def test_an_absent_percentile_stays_absent():
+    """It came late to the format."""
+    (published,) = rounded(model(run(**UNROUNDED | {"p95_itl_ms": None})), 500).runs
+
+    assert published.p95_itl_ms is None
+
+
+@pytest.mark.parametrize(("median", "within"), [(499.99, True), (500.0, True), (500.04, False)])
+def test_the_deadline_is_held_against_the_unrounded_median(median, within):
+    """500.04 ms is published as 500.0, and late."""
+    made = rounded(model(run(median_itl_ms=median)), 500)
+
+    assert made.runs[0].under_itl_deadline is within
+    assert made.picks == ({"H100": 0} if within else {})
+
+
+def test_the_least_energy_is_picked_for_each_gpu():
+    """Of the unrounded figures: these would be equal in print."""
+    assert picks(
+        run(joules_per_output_token=0.12345672),
+        run(joules_per_output_token=0.12345671, max_num_seqs=16),
+        run(joules_per_output_token=0.12345673, max_num_seqs=32),
+        run(joules_per_output_token=0.2, gpu="B200"),
+    ) == {"H100": 1, "B200": 3}
+
+
+@pytest.mark.parametrize(
+    ("larger", "smaller"),
+    [
+        ({"num_gpus": 2, "max_num_seqs": 4}, {"num_gpus": 1, "max_num_seqs": 8}),
+        ({"max_num_seqs": 16, "repeat": 1}, {"max_num_seqs": 8, "repeat": 2}),
+        ({"repeat": 2}, {"repeat": 1}),
+    ],
+    ids=["num_gpus", "max_num_seqs", "repeat"],
+)
+def test_of_equal_energy_the_smaller_setup_is_picked(larger, smaller):
+    """Wherever it stands: fewer GPUs, then fewer sequences, then the first repeat."""
+    assert picks(run(**larger), run(**smaller)) == {"H100": 1}
+    assert picks(run(**smaller), run(**larger)) == {"H100": 0}
+
+
+def test_a_late_run_wins_no_tie():
+    """Of equal energy, and smaller: but it misses the deadline."""
+    late, in_time = run(median_itl_ms=501.0, max_num_seqs=4), run(max_num_seqs=8)
+    for made in (late, in_time):
+        made["joules_per_output_token"] = 1.0
+
+    assert picks(late, in_time) == {"H100": 1}
+    assert picks(in_time, late) == {"H100": 0}

@@ -1,5 +1,6 @@
 """The reader of the leaderboard's public data: what it takes, what it derives, and what it refuses."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -295,3 +296,187 @@ def test_the_order_of_rows_is_the_publishers(tmp_path):
     model = models(write_leaderboard(tmp_path / "data", tasks))["lm-arena-chat", "small-1b"]
 
     assert [(run.max_num_seqs, run.repeat) for run in model.runs] == [(32, 1), (16, 1), (8, 1), (8, 2)]
+
+
+def values(run: Any) -> dict[str, Any]:
+    """Return every field of a run."""
+    return {field: getattr(run, field) for field in run.__struct_fields__}
+
+
+def test_every_field_of_a_text_run_is_its_own(tmp_path):
+    """No two figures are alike here, so that none can stand in for another."""
+    row = text_row(
+        "org/Mix-8B",
+        **{"num_gpus": 6, "tensor_parallel": 2, "data_parallel": 3, "expert_parallel": 5, "max_num_seqs": 48},
+        **{"median_itl_ms": 20.125, "p90_itl_ms": 21.25, "p95_itl_ms": 22.375, "p99_itl_ms": 23.5625},
+        **{"avg_batch_size": 7.5, "avg_output_len": 100.5, "gpu_model": "B200"},
+        **{"energy_per_token_joules": 0.75, "output_throughput_tokens_per_sec": 390.25},
+    )
+    (run,) = models(write_leaderboard(tmp_path / "data", {"gpqa": [row]}))["gpqa", "mix-8b"].runs
+
+    assert values(run) == {
+        "gpu": "B200",
+        "num_gpus": 6,
+        "tensor_parallel": 2,
+        "data_parallel": 3,
+        "expert_parallel": 5,
+        "precision": "FP8",
+        "max_num_seqs": 48,
+        "avg_requests_in_flight": 7.5,
+        "wh_per_million_output_tokens": 0.75 / 3600 * 1e6,
+        "joules_per_output_token": 0.75,
+        "median_itl_ms": 20.125,
+        "p90_itl_ms": 21.25,
+        "p95_itl_ms": 22.375,
+        "p99_itl_ms": 23.5625,
+        "tokens_per_second": 390.25,
+        "gpu_power_watts_total": 0.75 * 390.25,
+        "avg_output_tokens": 100.5,
+        "under_itl_deadline": True,
+        "avg_running_batch": 7.5,
+        "row_id": "mix-8b/B200/6/48",
+        "repeat": 1,
+    }
+
+
+OF_A_BATCH = {
+    **{"num_gpus": 6, "ulysses_degree": 3, "ring_degree": 2, "batch_size": 4, "inference_steps": 28},
+    **{"batch_latency_s": 8.5, "gpu_power_watts_total": 1234.5, "gpu": "B200", "precision": "BF16", "repeat": 1},
+}
+PUBLISHED = {name: OF_A_BATCH[name] for name in ("num_gpus", "ulysses_degree", "ring_degree", "batch_size")} | {
+    **{"inference_steps": 28, "batch_latency_s": 8.5, "avg_power_watts": 1234.5, "gpu_model": "B200"}
+}
+
+
+def test_every_field_of_an_image_run_is_its_own(tmp_path):
+    """An image needn't be square."""
+    own = {"image_height": 768, "image_width": 1360}
+    row = image_row(**PUBLISHED, **own, energy_per_image_joules=600.5, throughput_images_per_sec=0.47)
+    (run,) = models(write_leaderboard(tmp_path / "data", {"text-to-image": [row]}))["text-to-image", "paint-"].runs
+
+    assert values(run) == OF_A_BATCH | own | {"joules_per_image": 600.5, "images_per_second": 0.47}
+
+
+def test_every_field_of_a_video_run_is_its_own(tmp_path):
+    """Frames, frames per second, height and width are four numbers."""
+    own = {"video_height": 480, "video_width": 832, "num_frames": 81, "fps": 15.5}
+    row = video_row(**PUBLISHED, **own, energy_per_video_joules=60000.5, throughput_videos_per_sec=0.46)
+    (run,) = models(write_leaderboard(tmp_path / "data", {"text-to-video": [row]}))["text-to-video", "film"].runs
+
+    assert values(run) == OF_A_BATCH | own | {"joules_per_video": 60000.5, "videos_per_second": 0.46}
+
+
+@pytest.mark.parametrize(
+    ("other", "repeats"),
+    [
+        ({"energy_per_token_joules": 0.6}, [1, 2, 3]),
+        ({"tensor_parallel": 2}, [1, 2, 3]),
+        ({"num_gpus": 2}, [1, 1, 2]),
+        ({"max_num_seqs": 16}, [1, 1, 2]),
+        ({"gpu_model": "B200"}, [1, 1, 2]),
+    ],
+    ids=str,
+)
+def test_a_repeat_has_the_same_gpu_num_gpus_and_max_num_seqs(tmp_path, other, repeats):
+    """The second and the third are alike but for their energy; the first may be of another setting."""
+    rows = [
+        text_row("org/Small-1B"),
+        text_row("org/Small-1B", **{"energy_per_token_joules": 0.55, **other}),
+        text_row("org/Small-1B", **other | {"energy_per_token_joules": 0.7}),
+    ]
+    runs = models(write_leaderboard(tmp_path / "data", {"gpqa": rows}))["gpqa", "small-1b"].runs
+
+    assert [run.repeat for run in runs] == repeats
+
+
+BATCH_SETTINGS = [
+    ("image", name, value)
+    for name, value in {
+        **{"gpu_model": "B200", "num_gpus": 2, "ulysses_degree": 2, "ring_degree": 2, "batch_size": 2},
+        **{"inference_steps": 21, "image_height": 768, "image_width": 768},
+    }.items()
+] + [
+    ("video", name, value)
+    for name, value in {"num_frames": 80, "fps": 14, "video_height": 1, "video_width": 2}.items()
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "value"), BATCH_SETTINGS)
+def test_a_batch_of_another_setting_is_no_repeat(tmp_path, kind, name, value):
+    """Whatever isn't measured sets it apart; what is measured doesn't."""
+    make, slug = {"image": (image_row, "paint-"), "video": (video_row, "film")}[kind]
+    more = {f"energy_per_{kind}_joules": 700.0, "batch_latency_s": 2.5}
+    rows = [make(), make(**{name: value}), make(**more), make(**{name: value}, **more)]
+    runs = models(write_leaderboard(tmp_path / "data", {f"text-to-{kind}": rows}))[f"text-to-{kind}", slug].runs
+
+    assert [run.repeat for run in runs] == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(("median", "within"), [(499.99, True), (500.0, True), (500.01, False)])
+def test_the_publishers_deadline_is_500_ms(tmp_path, median, within):
+    """Of the unrounded median; the deadline itself is in time."""
+    row = text_row("org/Small-1B", median_itl_ms=median)
+    (run,) = models(write_leaderboard(tmp_path / "data", {"gpqa": [row]}))["gpqa", "small-1b"].runs
+
+    assert run.under_itl_deadline is within
+
+
+@pytest.mark.parametrize(
+    ("given", "read"), [("bfloat16", "BF16"), ("fp8", "FP8"), ("mxfp4", "MXFP4")], ids=["BF16", "FP8", "MXFP4"]
+)
+def test_each_precision_has_its_name(tmp_path, given, read):
+    """As documents write them."""
+    row = text_row("org/Small-1B") | {"weight_precision": given}
+    (run,) = models(write_leaderboard(tmp_path / "data", {"gpqa": [row]}))["gpqa", "small-1b"].runs
+
+    assert run.precision == read
+
+
+@pytest.mark.parametrize(("off", "is_taken"), [(1e-10, True), (1e-8, False), (-1e-8, False)])
+def test_energy_per_request_is_exact_but_for_its_last_digits(tmp_path, off, is_taken):
+    """Multiplied in another order it differs in the sixteenth."""
+    row = text_row("org/Small-1B", energy_per_request_joules=0.5123456789 * 100.5 * (1 + off))
+    folder = write_leaderboard(tmp_path / "data", {"gpqa": [row]})
+
+    if is_taken:
+        assert models(folder)["gpqa", "small-1b"].runs[0].avg_output_tokens == 100.5
+    else:
+        assert len(faults(folder)) == 1
+
+
+def test_a_model_is_described_by_its_rows(folder):
+    """Total and active parameters are two numbers."""
+    mix = models(folder)["lm-arena-chat", "mix-8b"]
+
+    assert (mix.name, mix.model_id, mix.architecture) == ("Mix 8B", "org/Mix-8B", "MoE")
+    assert (mix.params_b, mix.active_params_b) == (8.0, 2.0)
+
+
+def test_a_document_names_its_files_with_their_hashes(folder):
+    """The task's, the index, and those of the models, by name."""
+    (chat,) = [document for document in read_leaderboard(folder) if document.head.task == "lm-arena-chat"]
+    places = [CHAT, "index.json", "models/org__Mix-8B__lm-arena-chat.json", SMALL]
+
+    assert [(file.name, file.sha256) for file in chat.files] == [
+        (Path(place).name, hashlib.sha256((folder / place).read_bytes()).hexdigest()) for place in places
+    ]
+    assert chat.path == str(folder / CHAT)
+
+
+@pytest.mark.parametrize(
+    ("there", "is_one"),
+    [
+        (["tasks/", "index.json"], True),
+        (["tasks/", "models/"], True),
+        (["tasks/"], False),
+        (["models/", "index.json"], False),
+        (["tasks", "index.json"], False),
+    ],
+    ids=str,
+)
+def test_a_folder_without_its_index_is_still_told(tmp_path, there, is_one):
+    """Half a folder is a fault to be named, and no folder of documents."""
+    for name in there:
+        (tmp_path / name).mkdir() if name.endswith("/") else (tmp_path / name).touch()
+
+    assert is_leaderboard(tmp_path) is is_one

@@ -1,0 +1,117 @@
+"""From documents to rows: keys that depend on content alone."""
+
+from energydb.columns import batch_of
+from energydb.document import read_document
+from energydb.leaderboard import read_leaderboard
+from energydb.normalise import disagreements, table_rows
+from tests.documents import document, older_release, run, write
+from tests.leaderboards import text_row, write_leaderboard
+
+
+def rows_of(*batches):
+    """Return the rows of every table, as they are handed to the database."""
+    return {
+        made.table.__tablename__: [tuple(row.values()) for row in made.stream.read_all().to_pylist()]
+        for made in table_rows([batch_of(documents) for documents in batches])
+    }
+
+
+def made(folder, name, slug, *runs, **values):
+    """Read a document of one model, from a file of that name."""
+    runs = [{**one, "row_id": one["row_id"].replace("small", slug)} for one in runs or [run()]]
+    return read_document(write(folder / name, document(*runs, slug=slug, **values)))
+
+
+def test_keys_follow_slugs_and_not_file_names(tmp_path):
+    """A file that is renamed, moved or named first changes no key: not of models, runs, picks or documents."""
+    runs = {"a": [run(gpu="B200")], "b": [run(), run(max_num_seqs=16)], "c": [run(max_num_seqs=32)]}
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    straight = [made(one, f"{slug}.json", slug, *runs[slug]) for slug in "abc"]
+    crossed = [made(two, f"{3 - place}.json", slug, *runs[slug]) for place, slug in enumerate("abc")]
+    first = rows_of(straight)
+
+    assert [(row[0], row[3]) for row in first["model"]] == [(1, "a"), (2, "b"), (3, "c")]
+    assert [row[:3] for row in first["configuration"]] == [
+        (1, 1, "B200"),
+        (2, 2, "H100"),
+        (3, 2, "H100"),
+        (4, 3, "H100"),
+    ]
+    assert first["published_pick"] == [(1, "B200", 1), (2, "H100", 2), (3, "H100", 4)]
+    assert [row[2] for row in first["document"]] == ["a.json", "b.json", "c.json"]
+    for other in (rows_of(crossed), rows_of(crossed[::-1]), rows_of(*([part] for part in crossed[::-1]))):
+        assert [row[2] for row in other.pop("document")] == ["3.json", "2.json", "1.json"]
+        assert other == {table: rows for table, rows in first.items() if table != "document"}
+
+
+def test_models_of_a_leaderboard_are_numbered_by_slug(tmp_path):
+    """Upstream order is another, and may change; a model's bins stay with its runs."""
+    rows = [
+        text_row("org/Small-1B", max_num_seqs=8),
+        text_row("org/Mix-8B", max_num_seqs=4),
+        text_row("org/Small-1B", max_num_seqs=16),
+    ]
+    found = rows_of(read_leaderboard(write_leaderboard(tmp_path / "data", {"gpqa": rows})))
+
+    assert [(row[0], row[3]) for row in found["model"]] == [(1, "mix-8b"), (2, "small-1b")]
+    assert [(row[0], row[1], row[8]) for row in found["configuration"]] == [(1, 1, 4), (2, 2, 8), (3, 2, 16)]
+    # The made folder counts 1, 5, 4 requests of a model's first run, and 2, 5, 4 of its second.
+    counts = {1: (1, 5, 4), 2: (1, 5, 4), 3: (2, 5, 4)}
+    edges = [(1.0, 50.5), (50.5, 100.5), (100.5, 200.0)]
+    assert found["output_length_bin"] == [
+        (key, place, *edges[place - 1], counts[key][place - 1]) for key in counts for place in (1, 2, 3)
+    ]
+
+
+def test_every_document_says_how_many_rows_it_came_with(tmp_path):
+    """Models, runs, picks and bins, by the first of its files: what is lost later shows."""
+    data = write_leaderboard(tmp_path / "data")
+    own = made(tmp_path, "own.json", "small", run(), run(gpu="B200"), run(gpu="B200", max_num_seqs=16))
+    found = rows_of([*read_leaderboard(data), own])
+    named = {key: name for key, _, name, _ in found["document"]}
+
+    assert {named[key]: tuple(counts) for key, *counts in found["document_rows"]} == {
+        "own.json": (1, 3, 2, 0),
+        "lm-arena-chat.json": (2, 5, 0, 15),
+        "gpqa.json": (1, 1, 0, 3),
+        "text-to-image.json": (1, 3, 0, 0),
+        "text-to-video.json": (1, 3, 0, 0),
+    }
+    assert sorted(named) == list(range(1, 1 + len(named)))
+
+
+def test_releases_and_sources_are_numbered_in_order(tmp_path):
+    """By source, task and data version; runs keep to their own release."""
+    newer = made(tmp_path, "a.json", "small", run(joules_per_output_token=2.0))
+    older = made(tmp_path, "b.json", "small", run(joules_per_output_token=3.0), **older_release())
+    another = made(tmp_path, "c.json", "small", run(joules_per_output_token=4.0), source={"name": "Another Lab"})
+    found = rows_of([newer], [older, another])
+
+    assert [row[:2] for row in found["source"]] == [(1, "Another Lab"), (2, "ML.ENERGY Leaderboard")]
+    assert [(*row[:2], str(row[4])) for row in found["release"]] == [
+        (1, 1, "2026-09-27"),
+        (2, 2, "2025-12-01"),
+        (3, 2, "2026-09-27"),
+    ]
+    assert [row[:3] for row in found["model"]] == [(1, 1, 1), (2, 2, 2), (3, 3, 3)]
+    assert [(row[1], row[11]) for row in found["configuration"]] == [(1, 4.0), (2, 3.0), (3, 2.0)]
+
+
+def test_evidence_keeps_its_order(tmp_path):
+    """As the publisher gives it, counted from 1."""
+    document = made(tmp_path, "a.json", "small", source={"licence_evidence": ["z", "a"]})
+
+    assert rows_of([document])["licence_evidence"] == [(1, 1, "z"), (1, 2, "a")]
+
+
+def test_the_head_that_most_documents_have_is_the_right_one(tmp_path):
+    """The one that differs is at fault, even where it comes first."""
+    odd = made(tmp_path, "a.json", "a", itl_deadline_ms=400)
+    usual = [made(tmp_path, f"{slug}.json", slug) for slug in "bc"]
+
+    assert [str(fault) for fault in disagreements([odd, *usual])] == [
+        f'{tmp_path}/a.json: $.itl_deadline_ms: expected "500" as in {tmp_path}/b.json, of the same release,'
+        ' got "400"'
+    ]

@@ -1,0 +1,179 @@
+"""Strict decoding: the bytes as they were at one moment, and nothing that a decoder overlooks."""
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from energydb.document_form import Configuration, ModelDocument
+from energydb.errors import DocumentErrors, MachineError
+from energydb.records import columns_of
+from energydb.strict_json import Count, Positive, Text, colons, colons_of_columns, decode, read_bytes, shown
+from tests.documents import LLAMA, run
+
+
+def overwritten(path: Path, stop: threading.Event) -> None:
+    number = os.open(path, os.O_WRONLY)
+    while not stop.is_set():
+        os.pwrite(number, b"x", 0)
+    os.close(number)
+
+
+def read_often(path: Path) -> None:
+    """Where the machine is busy, a thread may miss one reading."""
+    for _ in range(20):
+        read_bytes(path)
+
+
+def test_a_file_overwritten_in_place_while_it_is_read(tmp_path):
+    """As long as before, and half of the old and half of the new all the same."""
+    path = tmp_path / "changing.json"
+    path.write_bytes(b" " * 30_000_000)
+    stop = threading.Event()
+    thread = threading.Thread(target=overwritten, args=(path, stop))
+    thread.start()
+    try:
+        with pytest.raises(MachineError, match=r"changing\.json: was written to while it was read; try again"):
+            read_often(path)
+    finally:
+        stop.set()
+        thread.join()
+
+    assert path.stat().st_size == 30_000_000
+
+
+class Inner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An object within another."""
+
+    text: Text
+    count: Count = None
+
+
+class Outer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One field of each sort."""
+
+    text: Text
+    number: Positive
+    inner: Inner
+    many: tuple[Inner, ...]
+    words: tuple[Text, ...]
+    named: dict[Text, Inner]
+    late: Text = None
+
+
+DECODER = msgspec.json.Decoder(Outer)
+WHOLE = (
+    '{"text": "a:b", "number": 1, "inner": {"text": ":", "count": 1}, "many": [{"text": "::"}, {"text": "c"}],'
+    ' "words": ["x:", "y"], "named": {"k:": {"text": "d"}}, "late": ":"}'
+)
+
+
+def said_of(tmp_path: Path, text: str) -> list[str]:
+    """Decode, and return what is said of it; nothing where it's taken."""
+    path = tmp_path / "made.json"
+    try:
+        decode(path, text.encode(), DECODER)
+    except DocumentErrors as error:
+        return [line.removeprefix(f"{path}: ") for line in error.lines]
+    return []
+
+
+def test_colons_in_texts_and_keys_are_no_keys(tmp_path):
+    """However many."""
+    assert said_of(tmp_path, WHOLE) == []
+    assert said_of(tmp_path, WHOLE.replace(', "late": ":"', "")) == []
+    assert said_of(tmp_path, WHOLE.replace('"a:b"', r'"a\u003ab\\ \" \u003A \n"')) == []
+
+
+TWICE = [
+    ('"number": 1', '"number": 2, "number": 1', "$.number"),
+    ('"inner": {', '"inner": {"text": "e", ', "$.inner.text"),
+    ('{"text": "c"}', '{"text": "e", "text": "c"}', "$.many[1].text"),
+    ('"named": {', '"named": {"k:": {"text": "e"}, ', "$.named.k:"),
+    ('{"text": "d"}', '{"text": "e", "text": "d"}', "$.named.k:.text"),
+    ('"late": ', '"late": "e", "late": ', "$.late"),
+]
+
+
+@pytest.mark.parametrize(("once", "twice", "place"), TWICE, ids=[place for _, _, place in TWICE])
+def test_a_key_that_comes_twice_is_refused_wherever_it_stands(tmp_path, once, twice, place):
+    """A decoder keeps the last alone."""
+    made = WHOLE.replace(once, twice)
+
+    assert made != WHOLE
+    assert said_of(tmp_path, made) == [f"{place}: expected each key once, got it twice"]
+    assert said_of(tmp_path, f"\ufeff{made}") == [f"{place}: expected each key once, got it twice"]
+
+
+@pytest.mark.parametrize("colon", [r"\u003a", r"\u003A"])
+@pytest.mark.parametrize(("once", "twice", "place"), TWICE, ids=[place for _, _, place in TWICE])
+def test_a_colon_in_disguise_makes_up_for_no_second_key(tmp_path, once, twice, place, colon):
+    """Written as an escape it is one more colon in the text than in the bytes, as a second key is one fewer."""
+    for missing in range(1, 4):
+        made = WHOLE.replace(once, twice).replace("a:b", f"a{colon * missing}b")
+
+        assert said_of(tmp_path, made) == [f"{place}: expected each key once, got it twice"]
+
+
+def test_a_text_with_nul_is_refused(tmp_path):
+    """Not every reader of a database takes it; a backslash before it makes it plain text."""
+    assert said_of(tmp_path, WHOLE.replace('"c"', r'"c\u0000"')) == [
+        "$.many[1].text: expected text without NUL, got \\u0000 in it"
+    ]
+    assert said_of(tmp_path, WHOLE.replace('"c"', r'"c\\u0000"')) == []
+
+
+def test_what_is_shown_of_a_value_is_short_and_on_one_line():
+    """80 characters are whole, of more the first 77."""
+    assert shown("x" * 78) == f'"{"x" * 78}"'
+    assert shown("x" * 79) == f'"{"x" * 76}...'
+    assert shown("a\n\x1b\u202e") == r'"a\n\u001b\u202e"'
+
+
+def test_a_range_is_said_in_words(tmp_path):
+    """What was expected and what came, at its place; the least and the most are in it."""
+    assert said_of(tmp_path, WHOLE.replace('"count": 1', '"count": 0')) == [
+        "$.inner.count: expected a whole number >= 1, got 0"
+    ]
+    assert said_of(tmp_path, WHOLE.replace('"count": 1', '"count": 2147483647')) == []
+    assert said_of(tmp_path, WHOLE.replace('"count": 1', '"count": 2147483648')) == [
+        "$.inner.count: expected a whole number <= 2147483647, got 2147483648"
+    ]
+    assert said_of(tmp_path, WHOLE.replace('"number": 1', '"number": 0')) == [
+        "$.number: expected a number > 0, got 0"
+    ]
+    assert said_of(tmp_path, WHOLE.replace('"a:b"', f'"{"a" * 65536}"')) == []
+    assert said_of(tmp_path, WHOLE.replace('"a:b"', f'"{"a" * 65537}"')) == [
+        f'$.text: expected text of at most 65536 characters, got "{"a" * 76}...'
+    ]
+
+
+def test_the_first_of_several_repeated_keys_is_named(tmp_path):
+    """One fault of form a file: the one that a reader comes to first."""
+    made = WHOLE.replace('{"text": "c"}', '{"text": "e", "count": 1, "text": "f", "count": 2, "text": "g"}')
+
+    assert said_of(tmp_path, made) == ["$.many[1].text: expected each key once, got it twice"]
+
+
+def test_every_colon_of_a_good_document_is_accounted_for():
+    """Else each would be searched through, slowly, for what isn't there."""
+    assert colons(DECODER.decode(WHOLE)) == WHOLE.count(":")
+    data = LLAMA.read_bytes()
+    whole = msgspec.json.Decoder(ModelDocument).decode(data)
+    of_runs = colons_of_columns(Configuration, columns_of(whole.configurations))
+
+    assert colons(whole) == data.count(b":")
+    assert colons(msgspec.structs.replace(whole, configurations=())) + of_runs == data.count(b":")
+
+
+def test_runs_that_lack_late_fields_have_fewer_colons(tmp_path):
+    """Counted column by column as struct by struct."""
+    late = ("avg_running_batch", "p95_itl_ms", "row_id", "repeat")
+    runs = [run(row_id="a:b:c", gpu="G:1"), {name: value for name, value in run().items() if name not in late}]
+    data = json.dumps(runs).encode()
+    decoded = msgspec.json.Decoder(tuple[Configuration, ...]).decode(data)
+
+    assert colons_of_columns(Configuration, columns_of(decoded)) == colons(decoded) == data.count(b":")

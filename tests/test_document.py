@@ -79,6 +79,7 @@ REFUSED = [
     (f"{RUN}.under_itl_deadline", "true", 'expected true or false, got "true"'),
     (f"{RUN}.gpu", "", 'expected text that isn\'t empty, got ""'),
     (f"{RUN}.precision", "  ", 'expected text that isn\'t blank, got "  "'),
+    (f"{RUN}.row_id", " \t", 'expected text that isn\'t blank, got " \\t"'),
     (f"{RUN}.precision", "BF\x0016", "expected text without NUL, got \\u0000 in it"),
     (f"{RUN}.p50_itl_ms", 16.4, "expected no such field, got one: misspelt?"),
     ("$.updated", "2026-02-30", 'expected a date, YYYY-MM-DD, got "2026-02-30"'),
@@ -248,3 +249,67 @@ def test_a_name_that_is_not_utf8_is_refused(tmp_path):
     write(path, document())
 
     assert faults(path) == ["expected a file name in UTF-8"]
+
+
+def test_a_blank_gpu_is_refused(tmp_path):
+    """Though the head and the picks name it too; and so is blank evidence, by its place."""
+    made = document(run(gpu=" "), source={"licence_evidence": ["a card", "\n"]})
+
+    assert faults(write(tmp_path / "blank.json", made)) == [
+        '$.source.licence_evidence[1]: expected text that isn\'t blank, got "\\n"',
+        '$.configurations[0].gpu: expected text that isn\'t blank, got " "',
+    ]
+
+
+def test_a_pick_of_another_gpu_is_refused(tmp_path):
+    """And one of the right GPU must be one of the runs in every field, not in its energy alone."""
+    h100, b200 = run(), run(gpu="B200")
+    path = tmp_path / "picks.json"
+
+    assert faults(write(path, document(h100, b200, best={"H100": b200}))) == [
+        '$.best.H100.gpu: expected "H100", got "B200"'
+    ]
+    assert faults(write(path, document(h100, b200, best={"H100": h100 | {"p90_itl_ms": 21.5}}))) == [
+        '$.best.H100: expected one of the configurations, field by field, got "small/H100/1/8"'
+    ]
+
+
+def test_a_pick_is_told_from_a_run_of_the_same_energy(tmp_path):
+    """By all its other fields."""
+    runs = [run(max_num_seqs=8), run(max_num_seqs=16), run(max_num_seqs=32)]
+    (model,) = read_document(write(tmp_path / "equal.json", document(*runs, best={"H100": runs[1]}))).models
+
+    assert model.picks == {"H100": 1}
+
+
+def test_late_fields_that_some_runs_have_are_kept(tmp_path):
+    """The others come by their rule, counting all runs of the setting."""
+    runs = [run(repeat=1, row_id="own"), run(joules_per_output_token=1.1), run(num_gpus=2)]
+    for made in runs[1:]:
+        del made["row_id"], made["repeat"]
+    (model,) = read_document(write(tmp_path / "some.json", document(*runs))).models
+
+    assert [(made.row_id, made.repeat) for made in model.runs] == [
+        ("own", 1),
+        ("small/H100/1/8", 2),
+        ("small/H100/2/8", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("workload", "is_task"),
+    [
+        ("Chat (lm-arena-chat)", True),
+        ("(lm-arena-chat)", True),
+        ("Chat (lm-arena-chat) ", False),
+        ("Chat (a b)", False),
+    ],
+)
+def test_the_task_stands_in_the_last_brackets(tmp_path, workload, is_task):
+    """At the very end, without blanks."""
+    path = write(tmp_path / "task.json", document(source={"workload": workload}))
+
+    if is_task:
+        assert read_document(path).head.task == "lm-arena-chat"
+    else:
+        assert faults(path)[0].startswith("$.source.workload: expected a task's id in brackets at its end")

@@ -480,3 +480,18 @@ def test_a_folder_without_its_index_is_still_told(tmp_path, there, is_one):
         (tmp_path / name).mkdir() if name.endswith("/") else (tmp_path / name).touch()
 
     assert is_leaderboard(tmp_path) is is_one
+
+
+@pytest.mark.parametrize("bins", [[1.0, 50.5, 50.5, 200.0], [1.0, 100.5, 50.5, 200.0], [1.0, 50.5, 100.5]], ids=str)
+def test_output_lengths_need_ascending_edges(tmp_path, bins):
+    """One more than counts: else a bin has no width, or no end."""
+    folder = write_leaderboard(tmp_path / "data", {"gpqa": [text_row("org/Small-1B")]})
+    (path,) = (folder / "models").iterdir()
+    made = json.loads(path.read_text())
+    for holder in (made, *made["configurations"]):
+        holder["output_length_distribution"]["bins"] = bins
+    path.write_text(json.dumps(made))
+
+    assert [fault.partition(": ")[2] for fault in faults(folder)] == [
+        f"$.output_length_distribution.bins: expected 4 ascending edges, got {len(bins)}"
+    ]

@@ -41,7 +41,9 @@ def test_keys_follow_slugs_and_not_file_names(tmp_path):
     ]
     assert first["published_pick"] == [(1, "B200", 1), (2, "H100", 2), (3, "H100", 4)]
     assert [row[2] for row in first["document"]] == ["a.json", "b.json", "c.json"]
-    for other in (rows_of(crossed), rows_of(crossed[::-1]), rows_of(*([part] for part in crossed[::-1]))):
+    one, two, three = crossed
+    for batches in ([[three, two, one]], [[one, two, three]], [[three], [two], [one]], [[one], [three, two]]):
+        other = rows_of(*batches)
         assert [row[2] for row in other.pop("document")] == ["3.json", "2.json", "1.json"]
         assert other == {table: rows for table, rows in first.items() if table != "document"}
 
@@ -51,14 +53,20 @@ def test_models_of_a_leaderboard_are_numbered_by_slug(tmp_path):
     rows = [
         text_row("org/Small-1B", max_num_seqs=8),
         text_row("org/Mix-8B", max_num_seqs=4),
+        text_row("org/Mix-8B", max_num_seqs=2),
         text_row("org/Small-1B", max_num_seqs=16),
     ]
     found = rows_of(read_leaderboard(write_leaderboard(tmp_path / "data", {"gpqa": rows})))
 
     assert [(row[0], row[3]) for row in found["model"]] == [(1, "mix-8b"), (2, "small-1b")]
-    assert [(row[0], row[1], row[8]) for row in found["configuration"]] == [(1, 1, 4), (2, 2, 8), (3, 2, 16)]
+    assert [(row[0], row[1], row[8]) for row in found["configuration"]] == [
+        (1, 1, 4),
+        (2, 1, 2),
+        (3, 2, 8),
+        (4, 2, 16),
+    ]
     # The made folder counts 1, 5, 4 requests of a model's first run, and 2, 5, 4 of its second.
-    counts = {1: (1, 5, 4), 2: (1, 5, 4), 3: (2, 5, 4)}
+    counts = {1: (1, 5, 4), 2: (2, 5, 4), 3: (1, 5, 4), 4: (2, 5, 4)}
     edges = [(1.0, 50.5), (50.5, 100.5), (100.5, 200.0)]
     assert found["output_length_bin"] == [
         (key, place, *edges[place - 1], counts[key][place - 1]) for key in counts for place in (1, 2, 3)
@@ -83,9 +91,11 @@ def test_every_document_says_how_many_rows_it_came_with(tmp_path):
 
 
 def test_releases_and_sources_are_numbered_in_order(tmp_path):
-    """By source, task and data version; runs keep to their own release."""
+    """By source, task and data version, whenever compiled; runs keep to their own release."""
     newer = made(tmp_path, "a.json", "small", run(joules_per_output_token=2.0))
-    older = made(tmp_path, "b.json", "small", run(joules_per_output_token=3.0), **older_release())
+    older = made(
+        tmp_path, "b.json", "small", run(joules_per_output_token=3.0), **older_release(compiled="2027-01-01")
+    )
     another = made(tmp_path, "c.json", "small", run(joules_per_output_token=4.0), source={"name": "Another Lab"})
     found = rows_of([newer], [older, another])
 

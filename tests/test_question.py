@@ -8,6 +8,7 @@ import pytest
 from energydb.catalog import reading
 from energydb.errors import QueryError, UsageError
 from energydb.question import sql_of
+from tests.conftest import add_model, add_run
 from tests.readme import run
 
 
@@ -40,7 +41,7 @@ def test_parameters_become_arguments(asked):
 
 
 def test_a_part_of_a_name_suffices(asked):
-    """Where it fits just one; the whole name wins over longer ones."""
+    """Where it fits just one, of those that the other filters leave."""
     assert sql(asked, "best_pick", model="scout") == "from best_pick where model = 'llama-4-scout-17b-16e-instruct'"
     assert sql(asked, "best_pick", model="MIX", gpu="h1", task="arena") == (
         "from best_pick where task = 'lm-arena-chat' and gpu = 'H100' and model = 'mix-8b'"
@@ -55,6 +56,20 @@ def test_a_model_may_be_named_as_people_write_it(asked):
     assert sql(asked, "best_pick", model="Llama 4 Scout 17B 16E Instruct") == expected
     assert sql(asked, "best_pick", model="meta-llama/Llama-4-Scout-17B-16E-Instruct") == expected
     assert sql(asked, "data_quality", model="scout") == "from data_quality where model = 'scout'"
+
+
+def test_the_whole_name_wins_over_longer_ones(database):
+    """A model in full precision is called as the beginning of the same in FP8: else it couldn't be asked for."""
+    for key, slug in enumerate(("llama-3-1-405b-instruct", "llama-3-1-405b-instruct-fp8", "other"), 1):
+        named = {"name": slug.title(), "model_id": f"org/{slug.title()}"}
+        add_run(database, model_key=add_model(database, key, slug=slug, **named))
+
+    expected = "from configuration_detail where model = 'llama-3-1-405b-instruct'"
+    for given in ("llama-3-1-405b-instruct", "Llama-3-1-405B-Instruct", "org/Llama-3.1-405B-Instruct"):
+        assert sql(database, "configuration_detail", model=given) == expected
+    assert sql(database, "configuration_detail", model="405b-instruct-fp8") == f"{expected[:-1]}-fp8'"
+    with pytest.raises(UsageError, match=r"got 405b-instruct, which fits llama-3-1-405b-instruct, llama-3-1-405b-"):
+        sql(database, "configuration_detail", model="405b-instruct")
 
 
 @pytest.mark.parametrize(

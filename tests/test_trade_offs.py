@@ -273,12 +273,15 @@ def test_a_plan_by_hand(places):
 
 
 def test_a_plan_keeps_its_limits(places):
-    """No run within 10 ms: no replicas, and the nearest is named."""
+    """Just missed, by the median or the tail: no replicas, and the nearest is named. Just kept: the plan."""
     (row,) = answer(places, "from deployment_plan(1000, max_median_itl_ms := 10)")
     assert (row["qualifies"], row["replicas"], row["gpu_watts"]) == (False, None, None)
     assert (row["nearest_row_id"], row["nearest_limit"]) == ("small/H100/1/8", "max_median_itl_ms")
-    (row,) = answer(places, "from deployment_plan(1000, max_p99_itl_ms := 23)")
-    assert row["qualifies"] is True
+    (row,) = answer(places, "from deployment_plan(1000, max_p99_itl_ms := 22.9)")
+    assert (row["qualifies"], row["replicas"], row["nearest_limit"]) == (False, None, "max_p99_itl_ms")
+    for within in ("max_p99_itl_ms := 23", "max_median_itl_ms := 20"):
+        (row,) = answer(places, f"from deployment_plan(1000, {within})")
+        assert (row["qualifies"], row["replicas"], row["nearest_limit"]) == (True, 3, None)
 
 
 def test_an_unknown_scenario_is_an_error(places):

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,16 +14,18 @@ import pytest
 from alembic.script import ScriptDirectory
 from sqlalchemy.exc import DBAPIError
 
+import energydb.database
 from energydb.catalog import reading
 from energydb.check import check_database
-from energydb.database import writing
-from energydb.errors import DataError
+from energydb.database import block_size, open_engine, replacing, writing
+from energydb.errors import DataError, UsageError
 from energydb.load import load
 from energydb.paths import ALEMBIC_INI, ROOT, newest_revision
 from energydb.schema import create_macros, lay_out
 from energydb.tables import Base
 from energydb.upgrade import migrate, upgrade
 from energydb.views import read_views
+from tests.documents import SCOUT
 
 CATALOG = {
     "tables": "select table_name, comment from duckdb_tables()",
@@ -272,3 +275,117 @@ def test_a_newer_schema_is_neither_read_nor_replaced(tmp_path):
     with pytest.raises(DataError, match="expected an energydb file of schema"):
         upgrade(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("size", "blocks"), [(0, 16384), (100 * 1024**2 - 1, 16384), (100 * 1024**2, 262144), (10**12, 262144)]
+)
+def test_blocks_are_large_from_100_mib_of_documents_on(size, blocks):
+    """Small ones keep a small file small, and large ones a large one."""
+    assert block_size(size) == blocks
+
+
+def test_a_file_has_the_blocks_that_its_documents_call_for(seeds, tmp_path, monkeypatch):
+    """By their bytes; here the bound is moved down to them."""
+    asking = "select block_size from pragma_database_size()"
+    monkeypatch.setattr(energydb.database, "_LARGE", SCOUT.stat().st_size)
+    load([SCOUT], tmp_path / "energy.duckdb", strict=True)
+
+    assert seeds.execute(asking).fetchall() == [(16384,)]
+    with duckdb.connect(str(tmp_path / "energy.duckdb"), read_only=True) as connection:
+        assert connection.execute(asking).fetchall() == [(262144,)]
+
+
+def become_notes(path: Path) -> None:
+    path.write_text("my notes")
+
+
+def become_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def gain_a_table(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table mine as select 1 as one")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (become_notes, "not a DuckDB file, so it isn't replaced"),
+        (become_folder, "expected a file, got a folder"),
+        (gain_a_table, r"holds tables or views that energydb didn't make \(mine\)"),
+    ],
+)
+def test_what_a_target_became_meanwhile_is_not_replaced(empty_database, tmp_path, change, said):
+    """A load of an hour leaves time to save something else there: it's looked at again before it is replaced."""
+    path = tmp_path / "energy.duckdb"
+    shutil.copyfile(empty_database, path)
+    before = None
+
+    def build() -> None:
+        nonlocal before
+        with replacing(path) as built:
+            shutil.copyfile(empty_database, built)
+            change(path)
+            before = path.read_bytes() if path.is_file() else None
+
+    with pytest.raises(DataError, match=said):
+        build()
+
+    assert (path.read_bytes() if path.is_file() else None) == before
+    assert [file.name for file in tmp_path.iterdir()] == ["energy.duckdb"]
+
+
+@pytest.mark.parametrize(
+    ("name", "log"),
+    [("energy.duckdb", "energy.duckdb.wal"), ("energy?x=1.duckdb", "energy.wal?x=1.duckdb"), ("a?b?c", "a.wal?b?c")],
+)
+def test_a_log_of_the_old_file_is_gone_before_the_new_one_is_there(empty_database, tmp_path, monkeypatch, name, log):
+    """Whoever opened the new file in between would find a log that isn't its own; DuckDB names it as it does."""
+    with duckdb.connect(str(tmp_path / name)) as connection:
+        connection.execute("create table mine as select 1 as one")
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, log])
+    shutil.copyfile(empty_database, tmp_path / name)
+    (tmp_path / log).write_bytes(b"of the old file")
+    there = []
+    replace = os.replace
+
+    def recorded(source: Path, target: Path) -> None:
+        there.append(sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith(".")))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", recorded)
+    with replacing(tmp_path / name) as built:
+        shutil.copyfile(empty_database, built)
+        (tmp_path / log).stat()  # as long as the new file isn't whole, the old one keeps its own
+
+    assert there == [[name]]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_an_empty_file_is_replaced_and_an_absent_one_made(empty_database, tmp_path):
+    """As `touch` or `mktemp` makes it."""
+    (tmp_path / "empty.duckdb").touch()
+    for name in ("empty.duckdb", "absent.duckdb"):
+        with replacing(tmp_path / name) as built:
+            assert built.name == name
+            shutil.copyfile(empty_database, built)
+
+        assert (tmp_path / name).read_bytes() == empty_database.read_bytes()
+
+
+def test_upgrade_needs_a_file_of_energydbs(tmp_path):
+    """Nothing is made of nothing, or of something else."""
+    (tmp_path / "notes").write_text("my notes")
+    duckdb.connect(str(tmp_path / "other.duckdb")).close()
+    for name, error, said in (
+        ("none", UsageError, "expected an energydb file, got none"),
+        ("notes", UsageError, "expected an energydb file, got another file"),
+        ("other.duckdb", DataError, "expected an energydb file of schema"),
+    ):
+        with pytest.raises(error, match=f"{name}: {said}"):
+            upgrade(tmp_path / name)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes", "other.duckdb"]

@@ -284,16 +284,49 @@ def test_a_pick_is_told_from_a_run_of_the_same_energy(tmp_path):
 
 def test_late_fields_that_some_runs_have_are_kept(tmp_path):
     """The others come by their rule, counting all runs of the setting."""
-    runs = [run(repeat=1, row_id="own"), run(joules_per_output_token=1.1), run(num_gpus=2)]
+    runs = [run(repeat=3, row_id="own"), run(joules_per_output_token=1.1), run(num_gpus=2)]
     for made in runs[1:]:
         del made["row_id"], made["repeat"]
     (model,) = read_document(write(tmp_path / "some.json", document(*runs))).models
 
     assert [(made.row_id, made.repeat) for made in model.runs] == [
-        ("own", 1),
+        ("own", 3),
         ("small/H100/1/8", 2),
         ("small/H100/2/8", 1),
     ]
+
+
+@pytest.mark.parametrize("late", ["row_id", "repeat"])
+def test_one_late_field_may_be_absent_alone(tmp_path, late):
+    """Each is filled in by itself."""
+    made = {name: value for name, value in run().items() if name != late}
+    (model,) = read_document(write(tmp_path / "some.json", document(made))).models
+
+    assert [(made.row_id, made.repeat) for made in model.runs] == [("small/H100/1/8", 1)]
+
+
+def test_every_field_of_a_head_is_its_own(tmp_path):
+    """No two are alike here, so that none can stand in for another."""
+    source = {name: f"the {name}" for name in json.loads(SCOUT.read_text())["source"]} | {
+        **{"released": "2026-01-01", "compiled": "2026-01-02", "retrieved": "2026-01-03"},
+        **{
+            "workload": "Chat (chat)",
+            "data_url": "https://lab.example/chat.json",
+            "licence_evidence": ["one", "two"],
+        },
+    }
+    top = {"updated": "2026-01-04", "data_version": "2026-01-05", "caveat": "the caveat", "itl_deadline_ms": 123}
+    head = read_document(write(tmp_path / "head.json", document(source=source, **top))).head
+    got = {name: getattr(head, name) for name in head.__struct_fields__}
+
+    renamed = {"configurations": "configurations_note"}
+    expected = {renamed.get(name, name): value for name, value in (source | top).items()}
+    known = {"unit": "Wh per million output tokens", "boundary": "gpu_only", "document_version": "1"}
+    expected |= known | {"format": "model_document", "task": "chat", "kind": "text"}
+    assert {name: value if isinstance(value, int) else str(value) for name, value in got.items()} == {
+        name: value if isinstance(value, int) else str(tuple(value) if isinstance(value, list) else value)
+        for name, value in expected.items()
+    }
 
 
 @pytest.mark.parametrize(

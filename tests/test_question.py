@@ -72,6 +72,20 @@ def test_the_whole_name_wins_over_longer_ones(database):
         sql(database, "configuration_detail", model="405b-instruct")
 
 
+def test_a_few_names_are_listed_and_of_many_the_near_ones(database):
+    """Twenty fit a line or two; of hundreds nobody reads the list."""
+    for key in range(1, 21):
+        add_model(database, key, slug=f"model-{key:02}")
+    with pytest.raises(UsageError, match=r"--model: expected one of model-01, model-02, .*, model-20, got zzz$"):
+        sql(database, "model_detail", model="zzz")
+    add_model(database, 21, slug="model-21")
+
+    with pytest.raises(UsageError, match=r"--model: expected the name of a model, got zzz$"):
+        sql(database, "model_detail", model="zzz")
+    with pytest.raises(UsageError, match=r"--model: expected one of model-07(, model-\d\d){4}, got mdel-07$"):
+        sql(database, "model_detail", model="mdel-07")
+
+
 @pytest.mark.parametrize(
     ("name", "options", "filters", "said"),
     [

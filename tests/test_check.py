@@ -136,3 +136,38 @@ def test_every_line_of_a_whole_file(tmp_path):
     assert found["published picks"] == "2 equal the computed ones"
     assert found["table configuration"] == "22 rows"
     assert found["foreign keys"] == "17 hold"
+
+
+def test_rows_that_were_added_show(everything_database, tmp_path):
+    """As many as were read, and no more: a file that someone added to holds what no document says."""
+    path = tmp_path / "energy.duckdb"
+    shutil.copyfile(everything_database, path)
+    with duckdb.connect(str(path)) as connection:
+        for statement in (
+            "insert into scenario by name (select * replace ('mine' as name) from scenario limit 1)",
+            "insert into licence_evidence values (1, 99, 'mine')",
+            "insert into video_configuration by name (select * replace (999 as video_configuration_key, 3 as repeat)"
+            " from video_configuration order by video_configuration_key limit 1)",
+            "insert into output_length_bin values (1, 99, 1, 2, 3)",
+            "insert into model by name (select * replace (999 as model_key, 'mine' as slug) from model"
+            " where slug = 'paint-' order by model_key limit 1)",
+            "insert into published_pick select model_key, 'B200', configuration_key from published_pick"
+            " join model using (model_key) where slug = 'llama-4-scout-17b-16e-instruct'",
+        ):
+            connection.execute(statement)
+    with duckdb.connect(str(everything_database), read_only=True) as connection:
+        (evidence,) = connection.execute("select count(*) from licence_evidence").fetchone()
+    results = list(check_database(path))
+    found = [f"{result.what}: {result.found}" for result in results if not result.sound]
+
+    many = "as many as were loaded"
+    for line in (
+        f"table scenario: expected 3 rows, {many}, got 4",
+        f"table licence_evidence: expected {evidence} rows, {many}, got {evidence + 1}",
+        "document text-to-video.json: expected 3 runs, as it was read with, got 4",
+        "document gpqa.json: expected 3 bins of output lengths, as it was read with, got 4",
+        "document text-to-image.json: expected 1 models, as it was read with, got 2",
+        "document llama-4-scout-17b-16e-instruct.json: expected 1 published picks, as it was read with, got 2",
+    ):
+        assert line in found, (line, found)
+    assert "rows of documents" not in [result.what for result in results]  # the line that says that all are there

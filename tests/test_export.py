@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from energydb.errors import DataError, UsageError
 from energydb.export import model_documents
 from energydb.load import load
+from tests.conftest import add_model, add_release, add_run
 from tests.documents import LLAMA, SCOUT, document, older_release, run, write
 from tests.leaderboards import text_row, write_leaderboard
 
@@ -216,3 +217,41 @@ def test_the_command_writes_a_file_a_model(energydb, seed_database, tmp_path):
     written = sorted((tmp_path / "out" / "chat").iterdir())
     assert [path.name for path in written] == [LLAMA.name, SCOUT.name]
     assert [path.read_bytes() for path in written] == [LLAMA.read_bytes(), SCOUT.read_bytes()]
+
+
+def file_of_documents(database, tmp_path, **models: dict) -> Path:
+    """Close a made file of model documents, a task with one model each, and return its path."""
+    texts = ("document_version", "unit", "data_url", "version", "compiled_evidence", "method", "selection")
+    head = dict.fromkeys((*texts, "used_for", "configurations_note"), "said")
+    days = dict.fromkeys(("updated", "released", "retrieved"), "2026-01-01")
+    for key, (task, values) in enumerate(models.items(), 1):
+        release = add_release(database, key, task=task, **head, **days)
+        model = add_model(database, key, release_key=release, slug=values.pop("slug", "small"))
+        add_run(database, model_key=model, **values)
+    database.close()
+    return tmp_path / "made.duckdb"
+
+
+def test_only_a_slug_that_names_a_file_is_one(database, tmp_path):
+    """It could lead out of the folder, or hide in it; letters, digits and some marks are as publishers write them."""
+    slugs = (".small", "a/b", "a b", "modèle", "a\n", "a_b", "A.b-9", "-a")
+    tasks = {f"task-{place}": {"slug": slug} for place, slug in enumerate(slugs)}
+    path = file_of_documents(database, tmp_path, **tasks)
+    refused, taken = [], []
+    for task in tasks:
+        try:
+            ((name, data),) = model_documents(path, task)
+            taken.append((name, json.loads(data)["slug"]))
+        except DataError as error:
+            refused.append(str(error))
+
+    assert refused == [f"{slug!r}: expected a slug that can name a file" for slug in slugs[:5]]
+    assert taken == [(f"{slug}.json", slug) for slug in slugs[5:]]
+
+
+def test_a_run_without_max_num_seqs_is_in_no_document(database, tmp_path):
+    """The format has no word for it; to leave it out would lose it."""
+    path = file_of_documents(database, tmp_path, chat={"max_num_seqs": None})
+
+    with pytest.raises(DataError, match="small: a run without max_num_seqs has no place in a model document"):
+        list(model_documents(path, "chat"))

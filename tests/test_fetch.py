@@ -1,5 +1,6 @@
 """Getting the published data, from a real server on this machine: faults included."""
 
+import contextlib
 import http.server
 import json
 import shutil
@@ -14,7 +15,7 @@ import pytest
 import energydb.fetch
 from energydb.errors import DataError, DocumentErrors, MachineError, UsageError
 from energydb.fetch import Changes, default_url, fetch
-from tests.leaderboards import write_leaderboard
+from tests.leaderboards import text_row, write_leaderboard
 
 Answer = Callable[[http.server.BaseHTTPRequestHandler], bool]
 CHAT = "tasks/lm-arena-chat.json"
@@ -307,3 +308,42 @@ def test_the_command_says_a_fault_on_one_line(server, energydb, tmp_path):
 
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"energydb: {server.url}/index.json: expected a file, got 404 Not Found\n"
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Yield the address at which a folder is served."""
+    made = Server(folder)
+    thread = threading.Thread(target=made.http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield made.url
+    finally:
+        made.http.shutdown()
+        made.http.server_close()
+        thread.join()
+
+
+@pytest.mark.parametrize("model_id", ["org/.hidden", "org/..", "org/", "org/a\\b", "org/a\nb", ".org/Small"])
+def test_a_model_whose_name_leads_elsewhere_is_refused(tmp_path, model_id):
+    """It comes from outside as a task's does; nothing is asked for by it."""
+    folder = write_leaderboard(tmp_path / "published", {"gpqa": [text_row("org/Small-1B")]})
+    task = json.loads((folder / "tasks" / "gpqa.json").read_text())
+    task["configurations"][0]["model_id"] = model_id
+    (folder / "tasks" / "gpqa.json").write_text(json.dumps(task))
+
+    with serving(folder) as url, pytest.raises(DataError, match="expected a name that can only name a file, got"):
+        fetch(tmp_path / "data", url)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["published"]
+
+
+def test_a_name_with_marks_of_addresses_is_fetched(tmp_path):
+    """A question mark or a hash would end the path, and a per cent sign begin an escape."""
+    model_id = "org/Small #1? 50%25 & more+"
+    folder = write_leaderboard(tmp_path / "published", {"gpqa": [text_row("org/Small-1B") | {"model_id": model_id}]})
+    with serving(folder) as url:
+        fetch(tmp_path / "data", url)
+
+    assert snapshot(tmp_path / "data") == snapshot(folder)
+    assert f"models/{model_id.replace('/', '__')}__gpqa.json" in snapshot(tmp_path / "data")

@@ -85,6 +85,7 @@ def test_one_processor_makes_the_same_file_by_way_of_files(many, tmp_path, monke
     load(paths, tmp_path / "one" / "energy.duckdb", strict=True)
     monkeypatch.setattr(reading, "_MUCH", 0)
     monkeypatch.setattr(reading, "_processors", lambda: 1)
+    monkeypatch.setattr(reading, "_BYTES_PER_BATCH", 100_000)  # two documents: three files in all
     load(paths, tmp_path / "two" / "energy.duckdb", strict=True)
 
     assert without_own_bytes(tmp_path / "one" / "energy.duckdb") == without_own_bytes(

@@ -15,6 +15,7 @@ import duckdb
 import pytest
 
 import energydb as package
+from energydb.cli import load as load_command
 from tests.documents import SCOUT, document, run, write
 from tests.readme import run as run_in_terminal
 
@@ -416,3 +417,17 @@ def test_a_terminated_load_leaves_nothing_behind(tmp_path):
 
     assert done.returncode == 143
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_to_type_next_can_be_typed(tmp_path, monkeypatch, capsys):
+    """A name with blanks and quotes is one word to a shell; and under `uv run`, energydb is called so again."""
+    odd = tmp_path / 'it\'s "mine" $x.duckdb'
+    monkeypatch.setenv("UV", "/bin/uv")
+    load_command([SCOUT], database=odd, strict=False, force=False, scenarios=None)
+    lines = [shlex.split(line.partition("   (")[0]) for line in capsys.readouterr().err.splitlines()[-3:]]
+
+    assert lines == [
+        ["uv", "run", "energydb", "query", "best_pick", "--database", str(odd)],
+        ["uv", "run", "energydb", "views"],
+        ["duckdb", "-readonly", str(odd), "from best_pick"],
+    ]

@@ -3,6 +3,7 @@
 import contextlib
 import http.server
 import json
+import shlex
 import shutil
 import threading
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import energydb.fetch
+from energydb.cli import fetch as fetch_command
 from energydb.errors import DataError, DocumentErrors, MachineError, UsageError
 from energydb.fetch import Changes, default_url, fetch
 from tests.leaderboards import text_row, write_leaderboard
@@ -347,3 +349,25 @@ def test_a_name_with_marks_of_addresses_is_fetched(tmp_path):
 
     assert snapshot(tmp_path / "data") == snapshot(folder)
     assert f"models/{model_id.replace('/', '__')}__gpqa.json" in snapshot(tmp_path / "data")
+
+
+def test_the_command_to_load_what_was_fetched_can_be_typed(tmp_path, capsys):
+    """A name with blanks and quotes is one word to a shell; what changed is a line each."""
+    odd = tmp_path / 'it\'s "mine"'
+    folder = write_leaderboard(tmp_path / "published", {"gpqa": [text_row("org/Small-1B")]})
+    with serving(folder) as url:
+        fetch_command(odd, url)
+        first = capsys.readouterr()
+        (odd / "index.json").write_text("{}")
+        (odd / "tasks" / "old.json").write_text("{}")
+        fetch_command(odd, url)
+        second = capsys.readouterr()
+
+    assert shlex.split(first.err.partition("Load it: ")[2]) == ["energydb", "load", str(odd)]
+    assert first.out.splitlines() == [
+        "new      index.json",
+        "new      models/org__Small-1B__gpqa.json",
+        "new      tasks/gpqa.json",
+    ]
+    assert second.out.splitlines() == ["changed  index.json", "gone     tasks/old.json"]
+    assert second.err.startswith(f"{odd}: 0 new, 1 changed, 1 gone, 2 same.")

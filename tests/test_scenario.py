@@ -85,3 +85,35 @@ def test_load_takes_a_file_of_ones_own(energydb, tmp_path):
     assert (tmp_path / "energy.duckdb").read_bytes() == before
     names = energydb("query", "select name from scenario order by name", "--format", "csv").stdout.split()
     assert names == ["name", "here", "there"]
+
+
+def test_the_least_figures_are_taken(tmp_path):
+    """No overhead, no price, no emissions and no water are figures; blanks around them are none."""
+    (read,) = read_scenarios(write(tmp_path / "a.csv", " here , 1 ,plan,0,EUR,bill,0.0,grid,0,meter"))
+
+    assert (read.name, read.pue, read.price_per_kwh, read.gco2e_per_kwh, read.litres_per_kwh) == ("here", 1, 0, 0, 0)
+
+
+def test_scenarios_come_by_name(tmp_path):
+    """Whatever their order in the file; each keeps its own figures."""
+    read = read_scenarios(write(tmp_path / "a.csv", "b,2,x,,,,,,,", "a,1,y,,,,,,,", "c,3,z,,,,,,,"))
+
+    assert [(scenario.name, scenario.pue, scenario.pue_source) for scenario in read] == [
+        ("a", 1.0, "y"),
+        ("b", 2.0, "x"),
+        ("c", 3.0, "z"),
+    ]
+
+
+def test_every_faulty_line_is_named(tmp_path):
+    """One look is enough to mend the file."""
+    path = write(tmp_path / "a.csv", "a,0.5,x,,,,,,,", GOOD, "c,1,,,,,-1,,,")
+    with pytest.raises(DocumentErrors) as refused:
+        read_scenarios(path)
+
+    assert [line.split(": ")[1:3] for line in refused.value.lines] == [
+        ["line 2", "pue"],
+        ["line 4", "pue_source"],
+        ["line 4", "gco2e_per_kwh"],
+        ["line 4", "gco2e_source"],
+    ]

@@ -177,3 +177,41 @@ def test_runs_that_lack_late_fields_have_fewer_colons(tmp_path):
     decoded = msgspec.json.Decoder(tuple[Configuration, ...]).decode(data)
 
     assert colons_of_columns(Configuration, columns_of(decoded)) == colons(decoded) == data.count(b":")
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        ("1e999", "expected a finite number, got Infinity"),
+        ("-1e999", "expected a finite number, got -Infinity"),
+        ("-Infinity", "expected a finite number, got -Infinity"),
+        ("NaN", "expected a finite number, got NaN"),
+        ("1e-400", "expected a number > 0, got 0.0"),
+    ],
+)
+def test_a_number_that_no_double_holds_is_refused(tmp_path, number, said):
+    """Whichever way it's written."""
+    assert said_of(tmp_path, WHOLE.replace('"number": 1', f'"number": {number}')) == [f"$.number: {said}"]
+
+
+def test_what_came_in_a_mapping_is_said_by_its_kind(tmp_path):
+    """The decoder doesn't say under which key it was."""
+    for given, kind in (
+        ("5", "a whole number"),
+        ("[]", "a list"),
+        ('"d"', "text"),
+        ("null", "null"),
+        ("1.5", "a number"),
+    ):
+        assert said_of(tmp_path, WHOLE.replace('{"text": "d"}', given)) == [
+            f"$.named[...]: expected an object, got {kind}"
+        ]
+
+
+def test_a_file_that_cannot_be_reached_is_the_machines_fault(tmp_path):
+    """Whatever stops it, its name goes with it."""
+    (tmp_path / "loop.json").symlink_to("loop.json")
+
+    for name, said in (("loop.json", "Too many levels of symbolic links"), ("x" * 300, "File name too long")):
+        with pytest.raises(MachineError, match=f"{name}: can't be read: {said}"):
+            read_bytes(tmp_path / name)

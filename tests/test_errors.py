@@ -1,0 +1,53 @@
+"""Faults in words: whole from process to process, short whatever is in them."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from energydb.errors import DocumentError, DocumentErrors, FindingsError, LockedError, MachineError
+
+
+def test_a_place_is_cut_and_a_problem_is_not():
+    """A key may be as long as a book; of 200 characters all are kept."""
+    assert str(DocumentError("a.json", "x" * 200, "p" * 300)) == f"a.json: {'x' * 200}: {'p' * 300}"
+    assert str(DocumentError("a.json", "x" * 201, "p")) == f"a.json: {'x' * 197}...: p"
+    assert str(DocumentError("a.json", "", "p")) == "a.json: p"
+
+
+def test_a_fault_goes_from_one_process_to_another_whole():
+    """Documents are read in several."""
+    fault = DocumentError(Path("a.json"), "$.unit", "expected J")
+    back = pickle.loads(pickle.dumps(fault))
+
+    assert (type(back), str(back)) == (DocumentError, str(fault))
+    assert (back.path, back.place, back.problem) == (Path("a.json"), "$.unit", "expected J")
+
+
+def test_faults_have_a_line_each():
+    """In their order; where findings are refused, what became of the file comes last."""
+    faults = [DocumentError("b.json", "$", "one"), DocumentError("a.json", "$", "two")]
+
+    assert DocumentErrors(faults).lines == ("b.json: $: one", "a.json: $: two")
+    assert MachineError("one fault").lines == ("one fault",)
+    *first, last = FindingsError(faults, Path("energy.duckdb")).lines
+    assert first == ["b.json: $: one", "a.json: $: two"]
+    assert last.startswith("energy.duckdb: not built")
+
+
+@pytest.mark.parametrize(
+    ("message", "by"),
+    [
+        (
+            'IO Error: Could not set lock on file "/x": Conflicting lock is held in /usr/bin/duckdb (PID 42).'
+            " See also https://duckdb.org/docs",
+            "/usr/bin/duckdb (PID 42)",
+        ),
+        ('IO Error: Could not set lock on file "/x/e.duckdb"', "another process"),
+    ],
+)
+def test_who_holds_a_file_is_named(message, by):
+    """Where DuckDB knows it: that is what to close."""
+    said = str(LockedError(Path("e.duckdb"), message))
+
+    assert said == f"e.duckdb: held open for writing by {by}; close it there and try again"

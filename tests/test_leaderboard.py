@@ -393,7 +393,7 @@ BATCH_SETTINGS = [
     ("image", name, value)
     for name, value in {
         **{"gpu_model": "B200", "num_gpus": 2, "ulysses_degree": 2, "ring_degree": 2, "batch_size": 2},
-        **{"inference_steps": 21, "image_height": 768, "image_width": 768},
+        **{"inference_steps": 21, "image_height": 512, "image_width": 512},
     }.items()
 ] + [
     ("video", name, value)

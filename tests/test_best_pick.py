@@ -120,3 +120,15 @@ def test_only_the_newest_release_counts(database):
     rows = answer(database, "from best_pick")
 
     assert [(str(row["data_version"]), row["joules_per_output_token"]) for row in rows] == [("2026-02-01", 0.7)]
+
+
+def test_a_late_run_wins_no_tie(database):
+    """Of equal energy and smaller, but over the deadline; whichever comes first."""
+    for key, order in enumerate((("late", "in time"), ("in time", "late")), 1):
+        model = add_model(database, key, slug=f"model-{key}")
+        for name in order:
+            late = name == "late"
+            values = {"median_itl_ms": 501.0 if late else 20.0, "joules_per_output_token": 1.0}
+            add_run(database, model_key=model, max_num_seqs=1 if late else 8, **values)
+
+    assert picks(database) == [8, 8]

@@ -7,8 +7,9 @@ from decimal import Decimal
 from io import StringIO
 
 import pytest
+from rich.cells import cell_len
 
-from energydb.render import csv_lines, draw_table, json_lines, markdown_lines, printable
+from energydb.render import bibtex_entries, csv_lines, draw_table, json_lines, markdown_lines, printable
 
 
 def test_a_table_that_fits():
@@ -193,3 +194,55 @@ def test_csv_starts_no_formula():
 
     read = next(csv.reader(StringIO(line, newline="")))
     assert read == ["'=cmd()", "'+1", "'-1", "'@x", "'\tx", "'\rx", "plain", "-1.5"]
+
+
+def test_figures_stand_to_the_right_and_text_to_the_left():
+    """So that digits of one weight stand below each other; a column of both is text, and so are true and false."""
+    rows = [(1, "a", 1, True, None), (2048, "bcde", "x", False, Decimal("1.25"))]
+    drawing = draw_table(("n", "t", "m", "b", "d"), rows, None, may_leave_out=False)
+
+    assert drawing.text.splitlines()[2:] == ["   1  a     1  true   NULL", "2048  bcde  x  false  1.25"]
+    (one, *_) = draw_table(("n",), [(1.5,), (None,)], None, may_leave_out=False).text.splitlines()[2:]
+    assert one == " 1.5"
+
+
+def test_a_header_is_broken_only_where_it_must_be():
+    """As many of its words on a line as the column is wide."""
+    (first, second, _, cell) = draw_table(("a_b_c",), [("xxxx",)], None, may_leave_out=False).text.splitlines()
+
+    assert (first, second, cell) == ("a_b_", "c", "xxxx")
+
+
+@pytest.mark.parametrize(("length", "beside"), [(40, True), (41, False)])
+def test_prose_that_is_the_same_in_every_row_is_not_named_beside_the_table(length, beside):
+    """It would take more room there than it saves."""
+    rows = [("s" * length, *"wxyz", "q" * 5), ("s" * length, *"zyxw", "q" * 4)]
+    drawing = draw_table(("a", "b", "c", "d", "e", "f"), rows, 40, may_leave_out=True)
+
+    assert ("a" in drawing.in_every_row) is beside
+
+
+@pytest.mark.parametrize(("width", "left_out"), [(16, ()), (15, ("f",)), (14, ("f",)), (12, ("e", "f"))])
+def test_a_table_is_as_wide_as_its_terminal_at_the_most(width, left_out):
+    """Six columns of one character with two blanks between take sixteen; just as wide is wide enough."""
+    drawing = draw_table("abcdef", ["123456", "234567"], width, may_leave_out=True)
+
+    assert drawing.left_out == left_out
+    assert max(map(cell_len, drawing.text.splitlines())) <= width
+
+
+def test_a_citation_has_no_mark_that_tex_would_act_on():
+    """Each is led by a backslash; what can't be printed is an escape."""
+    cited = ("A & B", "The 50% Lab", "https://lab.example/a_b#c", "Lab {2026} $x$", "u", DAY, "2026-01-01", "CC0")
+    (entry,) = bibtex_entries([cited])
+
+    assert entry.startswith("@misc{a-b-2026-01-01,\n")
+    assert "title = {{A \\& B}},\n" in entry
+    assert "author = {{The 50\\% Lab}},\n" in entry
+    assert "year = {{2026}},\n" in entry
+    assert "url = {{https://lab.example/a\\_b\\#c}},\n" in entry
+    assert "Please cite: Lab \\{2026\\} \\$x\\$, u}},\n" in entry
+    assert "Compiled 2026-02-16; data version 2026-01-01; licence: CC0." in entry
+
+
+DAY = datetime.date(2026, 2, 16)

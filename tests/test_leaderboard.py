@@ -495,3 +495,56 @@ def test_output_lengths_need_ascending_edges(tmp_path, bins):
     assert [fault.partition(": ")[2] for fault in faults(folder)] == [
         f"$.output_length_distribution.bins: expected 4 ascending edges, got {len(bins)}"
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "architecture", "said"),
+    [
+        (CHAT, "llm", 'expected no such field in a text task, got "llm"'),
+        ("tasks/text-to-image.json", "llm", 'expected "diffusion", got "llm"'),
+        ("tasks/text-to-video.json", None, 'expected "diffusion", got null'),
+    ],
+)
+def test_a_task_says_its_architecture_where_it_is_diffusion(folder, path, architecture, said):
+    """And nowhere else: so the publisher writes it."""
+    made = json.loads((folder / path).read_text())
+    made.pop("architecture", None)
+    (folder / path).write_text(json.dumps(made | ({"architecture": architecture} if architecture else {})))
+
+    assert faults(folder) == [f"{path}: $.architecture: {said}"]
+
+
+def test_a_nickname_in_a_models_file_must_agree(folder):
+    """Files of image models carry one; those of text models needn't."""
+    change(folder / SMALL, nickname="Small 2B")
+    paint = json.loads((folder / PAINT).read_text())
+    del paint["nickname"]
+    (folder / PAINT).write_text(json.dumps(paint))
+
+    assert faults(folder) == [
+        f'{SMALL}: $.nickname: expected "Small 1B" as in index.json, got "Small 2B"',
+        f'{PAINT}: $.nickname: expected "Paint-\\u03a3" as in index.json, got null',
+    ]
+    change(folder / SMALL, nickname="Small 1B")
+    (folder / PAINT).write_text(json.dumps(paint | {"nickname": "Paint-Σ"}))
+    assert models(folder)["lm-arena-chat", "small-1b"].name == "Small 1B"
+
+
+def test_a_models_file_without_output_lengths_is_a_fault(folder):
+    """Of a text model: nothing is held against the runs' own then."""
+    made = json.loads((folder / SMALL).read_text())
+    del made["output_length_distribution"]
+    (folder / SMALL).write_text(json.dumps(made))
+
+    assert faults(folder) == [f"{SMALL}: $.output_length_distribution: expected a value, got no such field"]
+
+
+def test_a_model_that_the_index_lacks_is_a_fault(folder):
+    """One a task, however many runs it has."""
+    index = json.loads((folder / "index.json").read_text())
+    del index["models"]["org/Mix-8B"]
+    (folder / "index.json").write_text(json.dumps(index))
+
+    assert faults(folder) == [
+        'index.json: $.models: expected the models of tasks/lm-arena-chat.json, got "org/Mix-8B"'
+    ]

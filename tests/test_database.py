@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 import energydb.database
 from energydb.catalog import reading
 from energydb.check import check_database
-from energydb.database import block_size, open_engine, replacing, writing
+from energydb.database import block_size, replacing, writing
 from energydb.errors import DataError, UsageError
 from energydb.load import load
 from energydb.paths import ALEMBIC_INI, ROOT, newest_revision

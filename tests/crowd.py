@@ -51,6 +51,7 @@ RELEASES = (
     (1, "code", "model_document", "2025-12-01", "2025-12-02", "gpu_only", 500),
     (1, "code", "model_document", "2026-02-01", "2026-02-01", "gpu_only", 500),
     (1, "code", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", 500),
+    (1, "code", "leaderboard", "2026-02-03", "2026-02-01", "gpu_only", 500),
     (3, "code", "model_document", "2026-02-01", "2026-02-01", "gpu_only", 250),
     (2, "code", "leaderboard", "2026-03-01", "2026-03-01", "wall", 500),
     (1, "paint", "leaderboard", "2025-12-01", "2025-12-02", "gpu_only", None),
@@ -164,7 +165,7 @@ def add_model(draw: random.Random, made: dict[str, list[Row]], of_release: Row, 
 def add_text_models(draw: random.Random, made: dict[str, list[Row]], of_release: Row) -> None:
     """Add some of the text models to a release, with runs, picks and lengths of outputs."""
     pairs = list(zip(*[iter(TEXT_MODELS)] * 2, strict=True))
-    slugs = [*draw.choice(pairs), *draw.sample(sorted(TEXT_MODELS), 2)]
+    slugs = [*draw.choice(pairs[:2]), *draw.sample(sorted(TEXT_MODELS), 2)]
     for slug in sorted(set(slugs)):
         name, total, active, architecture, precision = TEXT_MODELS[slug]
         said = {"name": name, "params_b": total, "active_params_b": active, "architecture": architecture}
@@ -172,8 +173,9 @@ def add_text_models(draw: random.Random, made: dict[str, list[Row]], of_release:
         lacks = draw.choice([None, None, None, "p95_itl_ms", "avg_running_batch"])
         runs: list[Row] = []
         chosen = [(gpu, *draw.choice(setups)) for gpu, *setups in draw.sample(SETUPS, 2) for _ in range(2)]
+        limits = draw.choice([*[[8, 8, 16, 16, 32, 64, None]] * 3, [12, 12, 24, 48, None]])
         for setup in chosen:
-            for limit in draw.sample([8, 8, 16, 16, 32, 64, None], 3):
+            for limit in draw.sample(limits, 3):
                 weights = draw.choice(["FP8", precision]) if slug == "cat" else precision
                 run = text_run(draw, slug, weights, setup, limit, of_release["itl_deadline_ms"])
                 same = ("gpu", "num_gpus", "max_num_seqs")
@@ -182,13 +184,21 @@ def add_text_models(draw: random.Random, made: dict[str, list[Row]], of_release:
                     run[lacks] = None
                 if draw.random() < 0.12:
                     run |= fault(draw, run)
-                run |= {"configuration_key": len(made["configuration"]) + 1, "model_key": key}
-                made["configuration"].append(run)
                 runs.append(run)
-                if draw.random() < 0.5:
-                    made["output_length_bin"] += bins(draw, run["configuration_key"])
+        add_runs(draw, made["configuration"], "configuration_key", key, runs)
+        for run in runs:
+            if draw.random() < 0.5:
+                made["output_length_bin"] += bins(draw, run["configuration_key"])
         if of_release["format"] == "model_document":
             add_picks(draw, made, runs, of_release["itl_deadline_ms"])
+
+
+def add_runs(draw: random.Random, made: list[Row], key_name: str, model_key: int, runs: list[Row]) -> None:
+    """Give runs their keys in any order, so that it isn't that of their repeats."""
+    draw.shuffle(runs)
+    for run in runs:
+        run |= {key_name: len(made) + 1, "model_key": model_key}
+        made.append(run)
 
 
 def text_run(draw: random.Random, slug: str, precision: str, setup: Any, limit: int | None, deadline: Any) -> Row:
@@ -294,19 +304,18 @@ def add_batch_models(draw: random.Random, made: dict[str, list[Row]], of_release
         said = {"name": name, "params_b": params, "active_params_b": params, "architecture": None}
         key = add_model(draw, made, of_release, slug, **said)
         seen: list[Row] = []
+        runs: list[Row] = []
         for _ in range(20):
             setting, figures = batch_run(draw, kind, precision)
-            repeat = 1 + seen.count(setting)
             seen.append(setting)
-            made[table].append(
-                {f"{table}_key": len(made[table]) + 1, "model_key": key, "repeat": repeat, **setting, **figures}
-            )
+            runs.append({**setting, **figures, "repeat": seen.count(setting)})
+        add_runs(draw, made[table], f"{table}_key", key, runs)
 
 
 def batch_run(draw: random.Random, kind: str, precision: str) -> tuple[Row, Row]:
     """Draw an image or video run: its setting and what was measured."""
     gpu, ulysses, ring = draw.choice([("H100", 1, 1), ("H100", 2, 1), ("H100", 1, 2), ("B200", 1, 1), ("X1", 4, 1)])
-    height, width = draw.choice([(480, 832), (832, 480), (832, 480)])
+    height, width = draw.choice([(480, 832), (832, 480), (480, 480)])
     setting = {
         "gpu": gpu,
         "num_gpus": ulysses * ring,
@@ -315,14 +324,14 @@ def batch_run(draw: random.Random, kind: str, precision: str) -> tuple[Row, Row]
         "precision": precision,
         f"{kind}_height": height,
         f"{kind}_width": width,
-        "inference_steps": draw.choice([20, 50]),
+        "inference_steps": draw.choice([20, 20, 20, 50]),
         "batch_size": draw.choice([1, 4, 4, 8]),
     }
     if kind == "video":
-        setting |= {"num_frames": draw.choice([81, 81, None]), "fps": draw.choice([15.0, 15.0, 24.0, None])}
+        setting |= {"num_frames": draw.choice([81, 81, 81, None]), "fps": draw.choice([15.0, 15.0, 15.0, 24.0, None])}
     slowest = {"image": 30.0, "video": 300.0}[kind]
     seconds = draw.choice([0.25, 0.5, 1.0, 1.1]) * slowest
-    joules = draw.choice([300.0, 300.0, 600.0, 900.0]) * slowest / 3
+    joules = draw.choice([300.0, 300.0, 300.0, 600.0]) * slowest / 3
     rate = setting["batch_size"] / seconds
     figures = {
         "batch_latency_s": seconds,

@@ -1,11 +1,14 @@
 """The way back to documents: each figure's published digits, and the picks among equals."""
 
+import json
+
 import msgspec
 import pytest
 
-from energydb.document_writer import rounded
+from energydb.document import read_document
+from energydb.document_writer import model_document, rounded
 from energydb.records import Model, Run, Runs
-from tests.documents import run
+from tests.documents import SCOUT, run
 
 
 def model(*runs):
@@ -116,3 +119,17 @@ def test_a_late_run_wins_no_tie():
 
     assert picks(late, in_time) == {"H100": 1}
     assert picks(in_time, late) == {"H100": 0}
+
+
+def test_a_document_has_its_gpus_in_order_and_the_picks_that_there_are():
+    """A GPU without a run in time has no pick; power and output length are whole numbers, two blanks indent."""
+    runs = [run(gpu=gpu, gpu_power_watts_total=400.0, avg_output_tokens=350.0) for gpu in ("X1", "H100", "B200")]
+    made = msgspec.structs.replace(model(*runs), picks={"X1": 0, "B200": 2})
+    data = model_document(read_document(SCOUT).head, made)
+    read = json.loads(data)
+
+    assert read["gpus"] == ["B200", "H100", "X1"]
+    assert list(read["best"]) == ["B200", "X1"]
+    assert [read["best"][gpu] for gpu in read["best"]] == [read["configurations"][place] for place in (2, 0)]
+    assert b'\n      "gpu_power_watts_total": 400,\n      "avg_output_tokens": 350,\n' in data
+    assert data.startswith(b'{\n  "version": "1",\n')

@@ -28,6 +28,7 @@ def test_faults_have_a_line_each():
     """In their order; where findings are refused, what became of the file comes last."""
     faults = [DocumentError("b.json", "$", "one"), DocumentError("a.json", "$", "two")]
 
+    assert str(DocumentErrors(faults)) == "b.json: $: one\na.json: $: two"
     assert DocumentErrors(faults).lines == ("b.json: $: one", "a.json: $: two")
     assert MachineError("one fault").lines == ("one fault",)
     *first, last = FindingsError(faults, Path("energy.duckdb")).lines

@@ -125,3 +125,29 @@ def test_the_head_that_most_documents_have_is_the_right_one(tmp_path):
         f'{tmp_path}/a.json: $.itl_deadline_ms: expected "500" as in {tmp_path}/b.json, of the same release,'
         ' got "400"'
     ]
+
+
+def test_picks_are_told_by_the_keys_of_their_runs(tmp_path):
+    """Not by their place in a document; GPUs in order, however a document lists them."""
+    runs = [run(gpu="H100"), run(gpu="H100", max_num_seqs=16), run(gpu="B200"), run(gpu="B200", max_num_seqs=16)]
+    best = {"H100": runs[1], "B200": runs[3]}
+    first = read_document(write(tmp_path / "a.json", document(*runs, best=best)))
+    second = made(tmp_path, "b.json", "zzz", run(), run(gpu="B200"))
+
+    assert rows_of([second, first])["published_pick"] == [
+        (1, "B200", 4),
+        (1, "H100", 2),
+        (2, "B200", 6),
+        (2, "H100", 5),
+    ]
+
+
+def test_a_slug_comes_once_in_a_release(tmp_path):
+    """Two documents of one model would count its runs twice; in two releases they are two."""
+    one, two = (made(tmp_path, f"{name}.json", "small", model_id=f"org/{name}") for name in "ab")
+    older = made(tmp_path, "c.json", "small", **older_release())
+
+    assert list(disagreements([one, older])) == []
+    assert [str(fault) for fault in disagreements([one, two, older])] == [
+        f'{tmp_path}/b.json: $.slug: expected a slug once in a release, got "small" as in {tmp_path}/a.json'
+    ]

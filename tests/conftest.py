@@ -1,9 +1,12 @@
 """Real files for every test: the shipped documents loaded once, and an empty migrated file a test."""
 
 import os
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,17 @@ from tests.leaderboards import small_tasks, write_leaderboard
 
 # Without bytecode on disk each process that a test starts takes two to three times as long to do so.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def swept(*values: Any) -> Any:
+    """Make a case that only the sweep goes through; the others are the sample of it."""
+    return pytest.param(*values, marks=pytest.mark.sweep)
+
+
+def heed_signals() -> None:
+    """Undo, in a process to be started, that scripts have what they start in the background ignore Ctrl-C."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 _GAVE: dict[str, str] = {}
@@ -233,8 +247,25 @@ def answer(database: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]
 EnergydbCommand = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.fixture(scope="session")
+def programs() -> Iterator[Path]:
+    """A folder with programs that one process of the session forks: `energydb`, and `killed` of tests/killing.py."""
+    forked = Path(__file__).with_name("forked.py")
+    with tempfile.TemporaryDirectory() as name:  # a socket's path must be short, and pytest's are long
+        folder = Path(name)
+        command = [sys.executable, forked, folder / "socket"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(command, start_new_session=True, **pipes) as server:
+            assert server.stdout.readline() == b"ready\n"
+            for program, function in {"energydb": "energydb.cli:main", "killed": "tests.killing:main"}.items():
+                words = shlex.join([sys.executable, "-IS", str(forked), str(folder / "socket"), function])
+                (folder / program).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+                (folder / program).chmod(0o755)
+            yield folder
+
+
 @pytest.fixture
-def energydb(tmp_path: Path) -> EnergydbCommand:
+def energydb(tmp_path: Path, programs: Path) -> EnergydbCommand:
     """Run the command as a process of its own, in an empty folder."""
 
     def run_command(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -242,12 +273,13 @@ def energydb(tmp_path: Path) -> EnergydbCommand:
         inherited = {name: value for name, value in os.environ.items() if name not in hidden}
         inherited = {name: value for name, value in inherited.items() if not name.startswith("ENERGYDB_")}
         return subprocess.run(
-            [Path(sys.executable).with_name("energydb"), *arguments],
+            [programs / "energydb", *arguments],
             cwd=tmp_path,
             env={**inherited, **environment},
             capture_output=True,
             text=True,
             encoding="utf-8",
+            timeout=120,
             check=False,
         )
 

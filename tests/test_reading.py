@@ -17,6 +17,7 @@ from energydb.errors import DocumentErrors
 from energydb.load import check, load
 from tests.benchmarks.corpus import RUNS_EACH, write_corpus
 from tests.benchmarks.measure import with_children
+from tests.conftest import heed_signals
 from tests.documents import SCOUT, document, write
 from tests.leaderboards import write_leaderboard
 from tests.test_load import ask, leftovers, without_own_bytes
@@ -42,7 +43,11 @@ def readers_of(pid: int) -> list[int]:
 def started(many: Path, target: Path) -> tuple[subprocess.Popen[str], list[int]]:
     """Start a load, and wait until it reads in processes of its own."""
     process = subprocess.Popen(
-        [ENERGYDB, "load", many, "--database", target], stdout=-3, stderr=subprocess.PIPE, text=True
+        [ENERGYDB, "load", many, "--database", target],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_signals,
     )
     for _ in range(2000):
         if len(readers := readers_of(process.pid)) > 1:

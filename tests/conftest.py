@@ -19,7 +19,7 @@ from energydb.load import load
 from energydb.paths import DATA
 from energydb.upgrade import migrate
 from tests import reliability
-from tests.documents import run
+from tests.documents import LLAMA, SCOUT, run
 from tests.leaderboards import small_tasks, write_leaderboard
 
 # Without bytecode on disk each process that a test starts takes two to three times as long to do so.
@@ -85,6 +85,25 @@ def seeds(seed_database: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """The shipped documents, to be asked."""
     with duckdb.connect(str(seed_database), read_only=True) as connection:
         yield connection
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, bytes]:
+    """The file energy.duckdb of either shipped document alone: its bytes."""
+    path = tmp_path_factory.mktemp("built") / "energy.duckdb"
+    bytes_of = {}
+    for document in (LLAMA, SCOUT):
+        load([document], path, strict=True)
+        bytes_of[document] = path.read_bytes()
+    return bytes_of
+
+
+@pytest.fixture
+def scout_here(built: dict[Path, bytes], tmp_path: Path) -> Path:
+    """Scout's file, as the database of the test's folder."""
+    path = tmp_path / "energy.duckdb"
+    path.write_bytes(built[SCOUT])
+    return path
 
 
 @pytest.fixture(scope="session")

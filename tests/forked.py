@@ -1,8 +1,8 @@
 """A process that has energydb imported and forks a child for each command: a start without the start's cost.
 
 The child has its own arguments, streams, folder, environment and exit code. Who asks is a program as well
-(`python -IS forked.py ADDRESS MODULE:FUNCTION …`): it hands its streams over, passes signals on, and ends as the child
-did. So a test, a shell or a terminal runs it as it would run `energydb`.
+(`python -IS forked.py ADDRESS MODULE:FUNCTION …`): it hands its streams over, passes signals on, and ends as the
+child did. So a test, a shell or a terminal runs it as it would run `energydb`.
 """
 
 import contextlib

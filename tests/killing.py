@@ -1,8 +1,9 @@
 """energydb itself, ended by a signal at a moment of its run: `killed SIGNAL MOMENT load …`.
 
 A moment is `call NAME` or `return NAME` of a function, `c_call` or `c_return` where it's written in C (SQL follows
-the function that is handed it); or `write BYTES`, where a file would grow beyond; or `event NUMBER`, counted over all
-that a run does to files, as audit hooks tell of it. A run that comes to its end says how many they were.
+the function that is handed it); or `write BYTES`, where a file would grow beyond (and with 0 for a signal, the write
+fails); or `event NUMBER`, counted over all that a run does to files, as audit hooks tell of it. A run that comes to
+its end says how many they were.
 """
 
 import os
@@ -23,7 +24,7 @@ def main() -> NoReturn:
     number, moment, *sys.argv[1:] = sys.argv[1:]
     kind, _, which = moment.partition(" ")
     if kind == "write":
-        _end_at_byte(int(which))
+        _end_at_byte(int(number), int(which))
     elif kind == "event":
         _end_at_event(int(number), int(which))
     else:
@@ -59,8 +60,8 @@ def _end_at_event(number: int, last: int) -> None:
     sys.addaudithook(hear)
 
 
-def _end_at_byte(size: int) -> None:
-    """Have the kernel end the process within a write, which DuckDB does where no hook of Python's sees it."""
+def _end_at_byte(number: int, size: int) -> None:
+    """Have the kernel end the process within a write, or refuse it: no hook of Python's sees where DuckDB writes."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL if number else signal.SIG_IGN)

@@ -54,17 +54,6 @@ class Ending(NamedTuple):
     folder: bool
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The file of either shipped document: its bytes."""
-    path = tmp_path_factory.mktemp("built") / "energy.duckdb"
-    bytes_of = {}
-    for document in (LLAMA, SCOUT):
-        load([document], path, strict=True)
-        bytes_of[document] = path.read_bytes()
-    return bytes_of
-
-
 @pytest.fixture
 def end(tmp_path, programs, built):
     """Have a signal end the load of Scout over Llama's file, at a moment."""

@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -250,24 +249,22 @@ def leftovers(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_bad_document_leaves_the_old_file_as_it_was(tmp_path):
+def test_a_bad_document_leaves_the_old_file_as_it_was(scout_here, tmp_path):
     """Byte for byte, and nothing temporary stays."""
-    path = tmp_path / "energy.duckdb"
-    load([SCOUT], path, strict=True)
-    before = path.read_bytes()
+    before = scout_here.read_bytes()
 
     with pytest.raises(DocumentErrors):
-        load([SCOUT, write(tmp_path / "bad.json", document(unit="J"))], path, strict=False)
+        load([SCOUT, write(tmp_path / "bad.json", document(unit="J"))], scout_here, strict=False)
 
-    assert path.read_bytes() == before
+    assert scout_here.read_bytes() == before
     assert leftovers(tmp_path) == ["bad.json", "energy.duckdb"]
 
 
-def test_mode_link_and_stale_log(tmp_path):
+def test_mode_link_and_stale_log(tmp_path, built):
     """The old file's mode is kept, a link stays a link, and a stale log is never replayed."""
     (tmp_path / "real").mkdir()
     real = tmp_path / "real" / "energy.duckdb"
-    load([LLAMA], real, strict=True)
+    real.write_bytes(built[LLAMA])
     real.chmod(0o640)
     link = tmp_path / "energy.duckdb"
     link.symlink_to(real)
@@ -367,23 +364,30 @@ def test_what_dead_runs_left_goes_and_a_live_runs_stays(tmp_path):
     assert leftovers(tmp_path) == [".energydb-live.building", "energy.duckdb"]
 
 
-def test_a_full_disk_is_the_machines_fault(tmp_path, proved):
-    """At every size at which writing stops: one line, exit code 3, the old file as it was, nothing left."""
-    path = tmp_path / "energy.duckdb"
-    load([SCOUT], path, strict=True)
+def fill(programs: Path, path: Path, size: int) -> None:
+    """Load where no file may grow beyond a size: one line, exit code 3, the old file as it was, nothing left."""
     before = path.read_bytes()
-    whole = len(before)
+    command = [programs / "killed", "0", f"write {size}", "load", SCOUT, "--database", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (3, "", 1), done.stderr
+    assert done.stderr.endswith(": File too large\n")
+    assert path.read_bytes() == before
+    assert leftovers(path.parent) == [path.name]
+
+
+def test_a_full_disk_is_the_machines_fault(scout_here, programs):
+    """At its beginning, and within the data."""
+    for size in (0, len(scout_here.read_bytes()) // 2):
+        fill(programs, scout_here, size)
+
+
+@pytest.mark.sweep
+def test_a_disk_that_is_full_at_any_size_is_the_machines_fault(scout_here, programs, proved):
+    """At every stage at which writing can stop."""
+    whole = len(scout_here.read_bytes())
     sizes = (0, 4096, 65536, whole // 2, whole - 4096)
     for size in sizes:
-        done = energydb_process(
-            *("load", SCOUT, "--database", path),
-            preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # a cut one would stop every later start
-        )
-        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (3, "", 1), done.stderr
-        assert done.stderr.endswith(": File too large\n")
-        assert path.read_bytes() == before
-        assert leftovers(tmp_path) == ["energy.duckdb"]
+        fill(programs, scout_here, size)
     proved("A full disk leaves", f"{len(sizes)} sizes", "each refused in one line, the file as it was")
 
 
@@ -399,17 +403,18 @@ def small_disk(tmp_path) -> Iterator[Path]:
     subprocess.run(["umount", disk], check=True)
 
 
-def test_a_small_disk_that_fills_up(small_disk):
+@pytest.mark.sweep
+def test_a_small_disk_that_fills_up(small_disk, built, energydb):
     """Whatever is left of it: all is done, or nothing; it's ENOSPC here, and a limit on one file's size elsewhere."""
     path = small_disk / "energy.duckdb"
-    load([SCOUT], path, strict=True)
+    path.write_bytes(built[SCOUT])
     before = without_own_bytes(path)
     codes = set()
     for left in (0, 64, 512, 1024, 2048):
         filler = small_disk / "filler"
         free = shutil.disk_usage(small_disk).free
         filler.write_bytes(b"x" * (free - left * 1024))
-        done = energydb_process("load", SCOUT, "--database", path)
+        done = energydb("load", SCOUT, "--database", path)
         codes.add(done.returncode)
         if done.returncode:
             assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (3, "", 1), done.stderr
@@ -420,32 +425,30 @@ def test_a_small_disk_that_fills_up(small_disk):
     assert codes == {0, 3}
 
 
-def test_a_disk_that_may_only_be_read(small_disk):
+def test_a_disk_that_may_only_be_read(small_disk, built, energydb):
     path = small_disk / "energy.duckdb"
-    load([SCOUT], path, strict=True)
+    path.write_bytes(built[SCOUT])
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
 
-    done = energydb_process("load", SCOUT, "--database", path)
+    done = energydb("load", SCOUT, "--database", path)
 
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == f"energydb: {path}: may not be written, so it isn't replaced\n"
-    assert energydb_process("query", "best_pick", "--database", path).returncode == 0
+    assert energydb("query", "best_pick", "--database", path).returncode == 0
 
 
-def test_a_target_that_may_not_be_written(tmp_path):
+def test_a_target_that_may_not_be_written(scout_here, tmp_path):
     """Someone protected it, so it isn't replaced."""
-    path = tmp_path / "energy.duckdb"
-    load([SCOUT], path, strict=True)
-    path.chmod(0o444)
-    before = path.read_bytes()
+    scout_here.chmod(0o444)
+    before = scout_here.read_bytes()
     for arguments in (
-        ["load", SCOUT, "--database", path],
-        ["load", "--force", "--database", path],
+        ["load", SCOUT, "--database", scout_here],
+        ["load", "--force", "--database", scout_here],
     ):
         done = energydb_process(*arguments, obeying_modes=True)
         assert (done.returncode, done.stdout) == (3, "")
-        assert done.stderr == f"energydb: {path}: may not be written, so it isn't replaced\n"
-    assert path.read_bytes() == before
+        assert done.stderr == f"energydb: {scout_here}: may not be written, so it isn't replaced\n"
+    assert scout_here.read_bytes() == before
     assert leftovers(tmp_path) == ["energy.duckdb"]
 
 
@@ -491,27 +494,23 @@ def holder(path: Path, how: str) -> subprocess.Popen[str]:
     return process
 
 
-def test_a_target_held_open_for_writing_is_refused(tmp_path):
+def test_a_target_held_open_for_writing_is_refused(scout_here, tmp_path):
     """With the process that holds it; the file stays as it was."""
-    path = tmp_path / "energy.duckdb"
-    load([SCOUT], path, strict=True)
-    before = path.read_bytes()
-    with holder(path, "writing") as process:
+    before = scout_here.read_bytes()
+    with holder(scout_here, "writing") as process:
         with pytest.raises(MachineError, match=rf"held open for writing by .*PID {process.pid}"):
-            load([LLAMA], path, strict=True)
+            load([LLAMA], scout_here, strict=True)
         process.communicate("\n")
 
-    assert path.read_bytes() == before
+    assert scout_here.read_bytes() == before
     assert leftovers(tmp_path) == ["energy.duckdb"]
 
 
-def test_a_reader_goes_on_undisturbed(tmp_path):
+def test_a_reader_goes_on_undisturbed(scout_here, tmp_path):
     """It keeps its whole old snapshot; who opens the file anew gets the new one."""
-    path = tmp_path / "energy.duckdb"
-    load([SCOUT], path, strict=True)
-    with holder(path, "reading") as process:
-        load([LLAMA], path, strict=True)
-        assert ask(path, "select count(*) as runs from configuration") == [{"runs": 22}]
+    with holder(scout_here, "reading") as process:
+        load([LLAMA], scout_here, strict=True)
+        assert ask(scout_here, "select count(*) as runs from configuration") == [{"runs": 22}]
         assert process.communicate("\n")[0] == "20\n"
 
 

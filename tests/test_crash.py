@@ -119,6 +119,7 @@ def test_a_load_that_is_killed_anywhere_leaves_the_old_file_or_the_new(tmp_path,
     whole = len(built[SCOUT])
     for size in (4096, whole // 3, whole // 2, whole - 4096):
         assert end(f"write {size}")[:3] == (CUT, "", "old"), size
+    clear_up(tmp_path)  # to clear up is to do more to files
     events = int(end("event 0").said.split()[-2])
     places = sorted({1 + number * events // KILLS for number in range(KILLS)})
     endings = [end(f"event {place}") for place in places]

@@ -17,6 +17,7 @@ from energydb.leaderboard import read_leaderboard
 from energydb.load import _fetch, _insert
 from energydb.normalise import table_rows
 from energydb.upgrade import migrate
+from tests.conftest import swept
 from tests.documents import SCOUT
 from tests.leaderboards import write_leaderboard
 
@@ -166,10 +167,12 @@ def findings(tmp_path_factory):
     engine.dispose()
 
 
-def test_no_damage_is_silently_accepted(findings, proved):
+@pytest.mark.parametrize("step", [13, swept(1)])
+def test_no_damage_is_silently_accepted(findings, proved, step):
     """Refused at its place, or found; the few that can't be told are listed, and each of those is silent indeed."""
     refused, found, silent, misplaced = [], [], set(), []
-    for place, damage, text in CASES:
+    tried = CASES[::step]
+    for place, damage, text in tried:
         try:
             checks = findings(text)
         except DocumentErrors as error:
@@ -183,10 +186,14 @@ def test_no_damage_is_silently_accepted(findings, proved):
             silent.add((place, damage))
     assert misplaced == []
     assert sorted(silent - SILENT.keys()) == []
-    assert sorted(SILENT.keys() - silent) == []
+    assert sorted(SILENT.keys() & {(place, damage) for place, damage, _ in tried} - silent) == []
     assert all(SILENT.values())
-    gave = f"{len(refused)} refused, {len(found)} found; {len(silent)} can't be told from good data"
-    proved("A damaged document", f"{len(CASES)} damages", gave)
+    assert refused
+    assert found
+    if step == 1:
+        assert SILENT.keys() == silent
+        gave = f"{len(refused)} refused, {len(found)} found; {len(silent)} can't be told from good data"
+        proved("A damaged document", f"{len(CASES)} damages", gave)
 
 
 def test_there_are_hundreds_of_cases():
@@ -219,7 +226,8 @@ def _at(made: Any, place: str) -> tuple[Any, Any]:
     return made, last
 
 
-def test_no_damage_of_a_leaderboard_is_silently_accepted(tmp_path, proved):
+@pytest.mark.parametrize("step", [29, swept(1)])
+def test_no_damage_of_a_leaderboard_is_silently_accepted(tmp_path, proved, step):
     """Each field of each kind of file: refused, but for what nothing else says."""
     folder = write_leaderboard(tmp_path / "data")
     files = [folder / "index.json"]
@@ -231,6 +239,9 @@ def test_no_damage_of_a_leaderboard_is_silently_accepted(tmp_path, proved):
         for place in _places(whole):
             holder, last = _at(whole, place)
             for damage, damaged in [*_damages(holder[last]), ("removed", None), ("misspelt", None)]:
+                count += 1
+                if count % step:
+                    continue
                 made = copy.deepcopy(whole)
                 holder, last = _at(made, place)
                 if damage in ("removed", "misspelt"):
@@ -240,7 +251,6 @@ def test_no_damage_of_a_leaderboard_is_silently_accepted(tmp_path, proved):
                 else:
                     holder[last] = damaged
                 path.write_text(json.dumps(made))
-                count += 1
                 try:
                     read_leaderboard(folder)
                     silent.add((path.parent.name, last, damage))
@@ -249,7 +259,8 @@ def test_no_damage_of_a_leaderboard_is_silently_accepted(tmp_path, proved):
         path.write_text(json.dumps(whole))
     assert misplaced == []
     assert sorted(silent - LEADERBOARD_SILENT.keys()) == []
-    assert sorted(LEADERBOARD_SILENT.keys() - silent) == []
-    proved(
-        "A damaged file of the leaderboard", f"{count:,} damages", f"{len(silent)} kinds can't be told from good data"
-    )
+    assert count > 2000
+    if step == 1:
+        assert sorted(LEADERBOARD_SILENT.keys() - silent) == []
+        gave = f"{len(silent)} kinds can't be told from good data"
+        proved("A damaged file of the leaderboard", f"{count:,} damages", gave)

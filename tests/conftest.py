@@ -37,8 +37,6 @@ def heed_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-_GAVE: dict[str, str] = {}
-
 Proved = Callable[[str, str, str], None]
 
 
@@ -48,17 +46,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say what the tests of reliability counted."""
-    if _GAVE:
+    """Say what the tests of reliability counted, in whichever process they ran."""
+    passed = terminalreporter.stats.get("passed", [])
+    gave = dict(value for report in passed for name, value in report.user_properties if name == "proved")
+    if gave:
         terminalreporter.section("reliability")
-        for promise, gave in _GAVE.items():
-            terminalreporter.line(f"{promise} …: {gave}")
+        for promise, outcome in gave.items():
+            terminalreporter.line(f"{promise} …: {outcome}")
     if config.getoption("--write-reliability"):
-        reliability.write(_GAVE)
+        reliability.write(gave)
 
 
 @pytest.fixture
-def proved() -> Proved:
+def proved(record_property: Callable[[str, object], None]) -> Proved:
     """Take down what a test of a promise counted: its cases are the README's, its outcome is shown at the end.
 
     `promise` is how the row of the README's table begins.
@@ -67,7 +67,7 @@ def proved() -> Proved:
     def take_down(promise: str, cases: str, gave: str) -> None:
         stated = [row[2] for row in reliability.rows() if row[0].startswith(promise)]
         assert stated == [cases], f"README, Reliability: {promise}"
-        _GAVE[promise] = gave
+        record_property("proved", (promise, gave))
 
     return take_down
 

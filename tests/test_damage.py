@@ -159,7 +159,7 @@ def findings(tmp_path_factory):
             document = read_document(path)
             for rows in table_rows([batch_of([document])]):
                 _insert(connection, rows)
-            found = _fetch(connection, "data_quality")
+            found, _ = _fetch(connection, "data_quality")
             connection.rollback()
             return {row[found.columns.index("check_name")] for row in found.rows}
 

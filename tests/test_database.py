@@ -127,10 +127,9 @@ def test_down_to_base_and_up_again(tmp_path):
         assert connection.execute("from best_pick").fetchall() == []
 
 
-def test_upgrade_by_hand_keeps_rows_and_makes_the_same_kind_of_file(tmp_path):
+def test_upgrade_by_hand_keeps_rows_and_makes_the_same_kind_of_file(seed_database, tmp_path):
     """On a loaded file it changes no answer; on no file it makes an empty one, in the format of load."""
-    path = tmp_path / "energy.duckdb"
-    load([], path, strict=True)
+    path = Path(shutil.copy(seed_database, tmp_path))
     with duckdb.connect(str(path), read_only=True) as connection:
         before = connection.execute("from configuration_detail").fetchall()
     alembic_by_hand("upgrade", "head", database=path)
@@ -145,10 +144,9 @@ def test_upgrade_by_hand_keeps_rows_and_makes_the_same_kind_of_file(tmp_path):
     assert "v1.4.0" in loaded[0][0]
 
 
-def test_a_view_of_ones_own_outlives_an_upgrade(tmp_path):
+def test_a_view_of_ones_own_outlives_an_upgrade(seed_database, tmp_path):
     """Only energydb's views are dropped and created again."""
-    path = tmp_path / "energy.duckdb"
-    load([], path, strict=True)
+    path = Path(shutil.copy(seed_database, tmp_path))
     with duckdb.connect(str(path)) as connection:
         connection.execute("create view mine as select 1 as one")
     alembic_by_hand("upgrade", "head", database=path)
@@ -172,10 +170,9 @@ def test_the_newest_revision_is_the_last_file():
     assert script.get_current_head() == newest_revision()
 
 
-def test_upgrade_keeps_rows_and_tables_that_someone_added(tmp_path):
+def test_upgrade_keeps_rows_and_tables_that_someone_added(seed_database, tmp_path):
     """From any revision that is known: the file is copied, migrated and put in place."""
-    path = tmp_path / "energy.duckdb"
-    load([], path, strict=True)
+    path = Path(shutil.copy(seed_database, tmp_path))
     with duckdb.connect(str(path)) as connection:
         connection.execute("create table mine as select 1 as one")
         before = connection.execute("from configuration order by all").fetchall()
@@ -223,10 +220,9 @@ def rows_of(connection: duckdb.DuckDBPyConnection, table: str, columns: list[str
     return connection.execute(f"select {', '.join(columns)} from {table} order by all").fetchall()
 
 
-def test_upgrade_keeps_rows_that_are_still_in_the_log(tmp_path):
+def test_upgrade_keeps_rows_that_are_still_in_the_log(seed_database, tmp_path):
     """A shell that was killed leaves them there."""
-    path = tmp_path / "energy.duckdb"
-    load([], path, strict=True)
+    path = Path(shutil.copy(seed_database, tmp_path))
     alembic_by_hand("downgrade", "0004", database=path)
     script = (
         "import duckdb, os, sys\n"
@@ -244,10 +240,9 @@ def test_upgrade_keeps_rows_that_are_still_in_the_log(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["energy.duckdb"]
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path):
+def test_a_migration_that_fails_leaves_the_file_as_it_was(seed_database, tmp_path):
     """Here a table is in its way; nothing of the half-way stays."""
-    path = tmp_path / "energy.duckdb"
-    load([], path, strict=True)
+    path = Path(shutil.copy(seed_database, tmp_path))
     alembic_by_hand("downgrade", "0003", database=path)
     with duckdb.connect(str(path)) as connection:
         connection.execute("create table scenario as select 1 as one")
@@ -260,10 +255,9 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["energy.duckdb"]
 
 
-def test_a_newer_schema_is_neither_read_nor_replaced(tmp_path):
+def test_a_newer_schema_is_neither_read_nor_replaced(seed_database, tmp_path):
     """What it would lose isn't known here."""
-    path = tmp_path / "energy.duckdb"
-    load([], path, strict=True)
+    path = Path(shutil.copy(seed_database, tmp_path))
     with duckdb.connect(str(path)) as connection:
         connection.execute("update alembic_version set version_num = '9999'")
     before = path.read_bytes()

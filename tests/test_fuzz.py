@@ -106,7 +106,7 @@ def test_a_leaderboard_changed_anywhere(tmp_path):
         (json.dumps(document()).replace('token": 1.0', 'token": ' + "1" * 30), None),
         (json.dumps(document()).replace('"BF16"', '"\\ud800"', 1), "$: expected JSON, got "),
         (
-            "{" + ",".join(f'"k{number}": {number}' for number in range(1_000_000)) + "}",
+            "{" + ",".join(f'"k{number}": {number}' for number in range(100_000)) + "}",
             "$.k0: expected no such field",
         ),
         (json.dumps(document(caveat="x" * 20_000_000)), "$.caveat: expected text of at most 65536 characters, got "),
@@ -119,7 +119,7 @@ def test_a_leaderboard_changed_anywhere(tmp_path):
         "5000 digits",
         "30 digits",
         "half a pair",
-        "10⁶ keys",
+        "10⁵ keys",
         "20 MB",
         "two",
     ],
@@ -142,6 +142,7 @@ def test_what_was_tried(proved):
     proved("Any input ends", "300 by Hypothesis, 12 a file", f"{given}: none with anything else")
 
 
+@pytest.mark.sweep
 def test_a_text_of_200_megabytes(tmp_path):
     """Refused by its length, in words of one line."""
     path = tmp_path / "extreme.json"

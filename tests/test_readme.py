@@ -5,7 +5,6 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import sqlalchemy
@@ -18,7 +17,6 @@ from tests.readme import FIRST, README, blocks, prepare, run
 HERE = [block for block in blocks() if "uv run energydb" in block.command]
 SHELL = [block for block in blocks() if block.command.startswith("duckdb ")]
 SHELL_LINE = 'duckdb -readonly energy.duckdb "from best_pick"'
-PYTHON = Path(sys.executable)
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +28,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("block", HERE, ids=lambda block: block.command[:60])
-def test_a_command_prints_what_the_page_shows(folder, block):
-    assert run(block.command, folder, PYTHON) == block.output
+def test_a_command_prints_what_the_page_shows(folder, programs, block):
+    assert run(block.command, folder, programs / "energydb") == block.output
 
 
 @pytest.mark.clients
@@ -71,9 +69,9 @@ LINES = re.findall(r"^\| .*\? \| `(energydb [^`]+)`", README.read_text(), re.MUL
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_line_to_type_answers(folder, line):
+def test_a_line_to_type_answers(folder, programs, line):
     """Each question as people put it: with rows, but where the two shipped models hold none."""
-    shown = run(line, folder, PYTHON)
+    shown = run(line, folder, programs / "energydb")
 
     empty = ("precision_comparison", "repeat_spread", "release_change")
     assert ("no rows" in shown) == any(name in line for name in empty)

@@ -16,7 +16,10 @@ from tests.conftest import answer
 from tests.documents import LLAMA, SCOUT
 
 FOLDER = os.environ.get("ENERGYDB_LEADERBOARD")
-pytestmark = pytest.mark.skipif(not FOLDER, reason="ENERGYDB_LEADERBOARD doesn't name the leaderboard's folder")
+pytestmark = [
+    pytest.mark.sweep,
+    pytest.mark.skipif(not FOLDER, reason="ENERGYDB_LEADERBOARD doesn't name the leaderboard's folder"),
+]
 TEXT = ("gpqa", "image-chat", "lm-arena-chat", "sourcegraph-fim", "video-chat")
 
 

@@ -263,12 +263,13 @@ def answer(database: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
+_FORKED = {"alembic": "alembic.config:main", "energydb": "energydb.cli:main", "killed": "tests.killing:main"}
 EnergydbCommand = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
 def programs() -> Iterator[Path]:
-    """A folder with programs that one process of the session forks: `energydb`, and `killed` of tests/killing.py."""
+    """A folder with programs that one process of the session forks."""
     forked = Path(__file__).with_name("forked.py")
     with tempfile.TemporaryDirectory() as name:  # a socket's path must be short, and pytest's are long
         folder = Path(name)
@@ -276,7 +277,7 @@ def programs() -> Iterator[Path]:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         with subprocess.Popen(command, start_new_session=True, **pipes) as server:
             assert server.stdout.readline() == b"ready\n"
-            for program, function in {"energydb": "energydb.cli:main", "killed": "tests.killing:main"}.items():
+            for program, function in _FORKED.items():
                 words = shlex.join([sys.executable, "-IS", str(forked), str(folder / "socket"), function])
                 (folder / program).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
                 (folder / program).chmod(0o755)

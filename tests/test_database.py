@@ -101,20 +101,21 @@ def test_alembics_own_table_is_commented_too(empty_database):
     assert all(comment for (comment,) in comments)
 
 
-def alembic_by_hand(*arguments: str, database: Path) -> None:
-    subprocess.run(
-        [Path(sys.executable).with_name("alembic"), *arguments],
-        cwd=ROOT,
-        env={**os.environ, "ENERGYDB_DATABASE": str(database)},
-        check=True,
-        capture_output=True,
-    )
+@pytest.fixture
+def alembic_by_hand(programs):
+    """Run Alembic's own command, as someone would by hand."""
+
+    def run_alembic(*arguments: str, database: Path, program: Path = programs / "alembic") -> None:
+        environment = {**os.environ, "ENERGYDB_DATABASE": str(database)}
+        subprocess.run([program, *arguments], cwd=ROOT, env=environment, check=True, capture_output=True)
+
+    return run_alembic
 
 
-def test_down_to_base_and_up_again(tmp_path):
+def test_down_to_base_and_up_again(tmp_path, alembic_by_hand):
     """Nothing of energydb's is left at base, and up again is the same schema, views included."""
     path = tmp_path / "energy.duckdb"
-    alembic_by_hand("upgrade", "head", database=path)
+    alembic_by_hand("upgrade", "head", database=path, program=Path(sys.executable).with_name("alembic"))
     before = catalog(path)
     alembic_by_hand("downgrade", "base", database=path)
     with duckdb.connect(str(path), read_only=True) as connection:
@@ -127,7 +128,7 @@ def test_down_to_base_and_up_again(tmp_path):
         assert connection.execute("from best_pick").fetchall() == []
 
 
-def test_upgrade_by_hand_keeps_rows_and_makes_the_same_kind_of_file(seed_database, tmp_path):
+def test_upgrade_by_hand_keeps_rows_and_makes_the_same_kind_of_file(seed_database, tmp_path, alembic_by_hand):
     """On a loaded file it changes no answer; on no file it makes an empty one, in the format of load."""
     path = Path(shutil.copy(seed_database, tmp_path))
     with duckdb.connect(str(path), read_only=True) as connection:
@@ -144,7 +145,7 @@ def test_upgrade_by_hand_keeps_rows_and_makes_the_same_kind_of_file(seed_databas
     assert "v1.4.0" in loaded[0][0]
 
 
-def test_a_view_of_ones_own_outlives_an_upgrade(seed_database, tmp_path):
+def test_a_view_of_ones_own_outlives_an_upgrade(seed_database, tmp_path, alembic_by_hand):
     """Only energydb's views are dropped and created again."""
     path = Path(shutil.copy(seed_database, tmp_path))
     with duckdb.connect(str(path)) as connection:
@@ -170,7 +171,7 @@ def test_the_newest_revision_is_the_last_file():
     assert script.get_current_head() == newest_revision()
 
 
-def test_upgrade_keeps_rows_and_tables_that_someone_added(seed_database, tmp_path):
+def test_upgrade_keeps_rows_and_tables_that_someone_added(seed_database, tmp_path, alembic_by_hand):
     """From any revision that is known: the file is copied, migrated and put in place."""
     path = Path(shutil.copy(seed_database, tmp_path))
     with duckdb.connect(str(path)) as connection:
@@ -220,7 +221,7 @@ def rows_of(connection: duckdb.DuckDBPyConnection, table: str, columns: list[str
     return connection.execute(f"select {', '.join(columns)} from {table} order by all").fetchall()
 
 
-def test_upgrade_keeps_rows_that_are_still_in_the_log(seed_database, tmp_path):
+def test_upgrade_keeps_rows_that_are_still_in_the_log(seed_database, tmp_path, alembic_by_hand):
     """A shell that was killed leaves them there."""
     path = Path(shutil.copy(seed_database, tmp_path))
     alembic_by_hand("downgrade", "0004", database=path)
@@ -240,7 +241,7 @@ def test_upgrade_keeps_rows_that_are_still_in_the_log(seed_database, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["energy.duckdb"]
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(seed_database, tmp_path):
+def test_a_migration_that_fails_leaves_the_file_as_it_was(seed_database, tmp_path, alembic_by_hand):
     """Here a table is in its way; nothing of the half-way stays."""
     path = Path(shutil.copy(seed_database, tmp_path))
     alembic_by_hand("downgrade", "0003", database=path)

@@ -30,6 +30,20 @@ def seeds_here(seed_database, tmp_path):
     return Path(shutil.copy(seed_database, tmp_path / "energy.duckdb"))
 
 
+def test_a_forked_command_is_as_one_that_is_started(energydb, seed_database, tmp_path):
+    """The other tests rest on it: the same rows, words and exit codes, in the same folder and environment."""
+    for words in (["query", "best_pick"], ["query", "nothing", "--output", "x"], ["load", "none.json"]):
+        environment = {**os.environ, "ENERGYDB_DATABASE": str(seed_database)}
+        environment = {name: value for name, value in environment.items() if name not in ("UV", "COLUMNS")}
+        started = subprocess.run(
+            [ENERGYDB, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        forked = energydb(*words, ENERGYDB_DATABASE=str(seed_database))
+        expected = (started.returncode, started.stdout, started.stderr)
+
+        assert (forked.returncode, forked.stdout, forked.stderr) == expected
+
+
 def test_load_says_what_it_holds_and_what_to_type_next(energydb, tmp_path):
     """Rows on stdout, words on stderr."""
     done = energydb("load")

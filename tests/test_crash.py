@@ -29,7 +29,7 @@ MOMENTS = {
     "return _take": ("old", True, False),
     "c_return posix.mkdir": ("old", True, True),
     "call read_document": ("old", True, True),
-    "return migrate": ("old", True, True),
+    "return lay_out": ("old", True, True),
     "call exec_driver_sql from contents": ("old", True, True),
     "call exec_driver_sql checkpoint": ("old", True, True),
     "return exec_driver_sql checkpoint": ("old", True, True),
@@ -140,14 +140,14 @@ def test_a_load_that_is_killed_anywhere_leaves_the_old_file_or_the_new(tmp_path,
 
 def test_a_terminated_load_leaves_nothing_behind(tmp_path, end):
     """SIGTERM, as from a scheduler, ends it by way of its clean-up."""
-    for moment in ("call read_document", "return migrate", "call exec_driver_sql checkpoint"):
+    for moment in ("call read_document", "return lay_out", "call exec_driver_sql checkpoint"):
         assert end(moment, signal.SIGTERM) == (128 + signal.SIGTERM, "", "old", False, False), moment
 
 
 def test_of_two_loads_one_is_refused(tmp_path, programs):
     """With the process named that holds the file, which is stopped meanwhile, and then goes on to its end."""
     path = tmp_path / "energy.duckdb"
-    stopping = [programs / "killed", str(int(signal.SIGSTOP)), "return migrate", "load", LLAMA, "--database", path]
+    stopping = [programs / "killed", str(int(signal.SIGSTOP)), "return lay_out", "load", LLAMA, "--database", path]
     with subprocess.Popen(stopping, stdout=-3, stderr=-3) as first:
         holder = stopped(tmp_path)
         second = subprocess.run(

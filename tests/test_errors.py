@@ -31,8 +31,9 @@ def test_faults_have_a_line_each():
     assert str(DocumentErrors(faults)) == "b.json: $: one\na.json: $: two"
     assert DocumentErrors(faults).lines == ("b.json: $: one", "a.json: $: two")
     assert MachineError("one fault").lines == ("one fault",)
-    *first, last = FindingsError(faults, Path("energy.duckdb")).lines
+    *first, more, last = FindingsError(faults, 5, Path("energy.duckdb")).lines
     assert first == ["b.json: $: one", "a.json: $: two"]
+    assert more == "and 3 more"
     assert last.startswith("energy.duckdb: not built")
 
 

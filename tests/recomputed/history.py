@@ -103,7 +103,7 @@ def release_change(world: World) -> Iterator[Row]:
     """Each release against the one before it: models by slug, then the runs of those that are in both."""
     names = {source["source_key"]: source["name"] for source in world["source"]}
     releases = [{**release, "source": names[release["source_key"]]} for release in world["release"]]
-    for line in by(releases, "source", "task", "format"):
+    for line in by(releases, "source", "task", "format", "boundary"):
         for before, release in pairwise(sorted(line, key=age)):
             old, new = (
                 {model["slug"]: model for model in world["model"] if model["release_key"] == one["release_key"]}

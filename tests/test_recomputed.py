@@ -31,7 +31,7 @@ ITLS = {"median": 20.0, "p90": 25.0, "p95": 30.0, "p99": 40.0}
 LIMITS = [
     *((f"max_{percentile}_itl_ms", value, 1.0) for percentile, value in ITLS.items()),
     ("min_tokens_per_second", 400.0, 1e6),
-    ("max_gpu_power_watts_total", 60.0, 0.5),
+    ("max_gpu_power_watts_total", 30.0, 0.5),
     ("max_num_gpus", 1, None),
     ("only_precision", "fp8", None),
 ]

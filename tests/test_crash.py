@@ -100,6 +100,12 @@ def clear_up(folder: Path) -> None:
     assert others(folder) == []
 
 
+def clear_by_hand(folder: Path) -> None:
+    """Take away what lies there, so that what is found next is of the next run, and its events are as many."""
+    for name in others(folder):
+        shutil.rmtree(folder / name) if name.endswith(".building") else (folder / name).unlink()
+
+
 def test_a_killed_load_leaves_the_old_file_or_the_new(tmp_path, end):
     """Each byte of one of the two, at moments on both sides of the exchange; the next run clears up."""
     for moment in SOME:
@@ -112,16 +118,18 @@ def test_a_killed_load_leaves_the_old_file_or_the_new(tmp_path, end):
 def test_a_load_that_is_killed_anywhere_leaves_the_old_file_or_the_new(tmp_path, end, built, proved):
     """At every moment above, within DuckDB's writing, and at each thing that it does to a file."""
     for moment, left in MOMENTS.items():
-        for name in others(tmp_path):  # so that what lies there is this run's
-            shutil.rmtree(tmp_path / name) if name.endswith(".building") else (tmp_path / name).unlink()
+        clear_by_hand(tmp_path)
         assert end(moment) == (KILLED, "", *left), moment
     whole = len(built[SCOUT])
     for size in (4096, whole // 3, whole // 2, whole - 4096):
         assert end(f"write {size}")[:3] == (CUT, "", "old"), size
-    clear_up(tmp_path)  # to clear up is to do more to files
+    clear_up(tmp_path)
     events = int(end("event 0").said.split()[-2])
     places = sorted({1 + number * events // KILLS for number in range(KILLS)})
-    endings = [end(f"event {place}") for place in places]
+    endings = []
+    for place in places:
+        clear_by_hand(tmp_path)
+        endings.append(end(f"event {place}"))
     assert {ending.code for ending in endings} == {KILLED}
     files = [ending.file for ending in endings]
     assert files == sorted(files, reverse=True), "once the new file is there, it stays"

@@ -229,6 +229,21 @@ def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
         yield Result("foreign keys", f"{len(keys)} hold", True)
 
 
+def _nothing_unused(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
+    """Hold that each source, task, release and GPU is there for something that was loaded."""
+    keys = [key for table in tables.Base.metadata.sorted_tables for key in table.foreign_keys]
+    unused = 0
+    for table in (tables.Source, tables.Task, tables.Release, tables.Gpu):
+        uses = [key for key in keys if key.column.table is table.__table__]
+        used = " union all ".join(f"select {key.parent.name} as used from {key.parent.table.name}" for key in uses)
+        left = _count(connection, f"from {table.__tablename__} anti join ({used}) on used = {uses[0].column.name}")
+        if left:
+            unused += left
+            yield Result(f"table {table.__tablename__}", f"{left} rows that nothing refers to", False)
+    if not unused:
+        yield Result("sources, tasks, releases and GPUs", "each is used", True)
+
+
 def _unique_runs(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     """Hold that no run comes twice: the load checks it, and no index keeps it."""
     for table in RUN_TABLES.values():
@@ -274,6 +289,7 @@ _CHECKS: dict[str, Callable[[duckdb.DuckDBPyConnection], Iterator[Result]]] = {
     "tables": _tables,
     "rows of documents": _documents,
     "foreign keys": _foreign_keys,
+    "unused rows": _nothing_unused,
     "runs": _unique_runs,
     "published picks": _published_picks,
     "views": _views,

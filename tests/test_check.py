@@ -149,6 +149,10 @@ def test_rows_that_were_added_show(everything_database, tmp_path):
     shutil.copyfile(everything_database, path)
     with duckdb.connect(str(path)) as connection:
         for statement in (
+            "insert into gpu (name) values ('X1')",
+            "insert into task values ('idle', 'text')",
+            "insert into source values (99, 'mine', 'mine', 'mine')",
+            "insert into release by name (select * replace (99 as release_key) from release limit 1)",
             "insert into scenario by name (select * replace ('mine' as name) from scenario limit 1)",
             "insert into licence_evidence values (1, 99, 'mine')",
             "insert into video_configuration by name (select * replace (999 as video_configuration_key, 3 as repeat)"
@@ -169,6 +173,7 @@ def test_rows_that_were_added_show(everything_database, tmp_path):
     for line in (
         f"table scenario: expected 3 rows, {many}, got 4",
         f"table licence_evidence: expected {evidence} rows, {many}, got {evidence + 1}",
+        *(f"table {name}: 1 rows that nothing refers to" for name in ("gpu", "task", "source", "release")),
         "document text-to-video.json: expected 3 runs, as it was read with, got 4",
         "document gpqa.json: expected 3 bins of output lengths, as it was read with, got 4",
         "document text-to-image.json: expected 1 models, as it was read with, got 2",

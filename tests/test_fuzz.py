@@ -134,6 +134,16 @@ def test_extremes(tmp_path, text, said):
     assert all(line.startswith(f"{path}: {said}") and len(line) < 800 for line in found), found
 
 
+@pytest.mark.sweep
+def test_a_million_keys(tmp_path):
+    """One line all the same."""
+    path = tmp_path / "extreme.json"
+    path.write_text("{" + ",".join(f'"k{number}": {number}' for number in range(1_000_000)) + "}")
+
+    (line,) = faults(read_document, path)
+    assert line.startswith(f"{path}: $.k0: expected no such field")
+
+
 def test_what_was_tried(proved):
     """All of it by the tests above, so that none is left out."""
     assert TRIED["by Hypothesis"] >= EXAMPLES

@@ -1,5 +1,6 @@
 """Real files for every test: the shipped documents loaded once, and an empty migrated file a test."""
 
+import functools
 import os
 import shlex
 import shutil
@@ -14,10 +15,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from energydb.database import open_engine
+from energydb.database import writing
 from energydb.load import load
 from energydb.paths import DATA
-from energydb.upgrade import migrate
+from energydb.schema import create_macros, lay_out
 from tests import reliability
 from tests.documents import LLAMA, SCOUT, run
 from tests.leaderboards import small_tasks, write_leaderboard
@@ -127,18 +128,17 @@ def everything(everything_database: Path) -> Iterator[duckdb.DuckDBPyConnection]
 
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated file without rows."""
+    """A file without rows."""
     path = tmp_path_factory.mktemp("empty") / "energy.duckdb"
-    engine = open_engine(path)
-    with engine.connect() as connection:
-        migrate(connection)
-        connection.commit()
+    with writing(path) as connection:
+        lay_out(connection)
+        create_macros(connection)
     return path
 
 
 @pytest.fixture
 def database(empty_database: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A migrated file without rows, to be filled by `add_model` and `add_run`."""
+    """A file without rows, to be filled by `add_model` and `add_run`."""
     path = tmp_path / "made.duckdb"
     shutil.copyfile(empty_database, path)
     with duckdb.connect(str(path)) as connection:
@@ -310,6 +310,7 @@ def energydb(tmp_path: Path, programs: Path) -> EnergydbCommand:
 def make_environment(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Make a virtual environment that holds one package from PyPI; return its Python."""
 
+    @functools.cache
     def make(package: str) -> Path:
         folder = tmp_path_factory.mktemp("environment")
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)

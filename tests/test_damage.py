@@ -16,7 +16,7 @@ from energydb.errors import DocumentErrors
 from energydb.leaderboard import read_leaderboard
 from energydb.load import _fetch, _insert
 from energydb.normalise import table_rows
-from energydb.upgrade import migrate
+from energydb.schema import lay_out
 from tests.conftest import swept
 from tests.documents import SCOUT
 from tests.leaderboards import write_leaderboard
@@ -150,7 +150,7 @@ def findings(tmp_path_factory):
     folder = tmp_path_factory.mktemp("damage")
     engine = open_engine(folder / "energy.duckdb")
     with engine.connect() as connection:
-        migrate(connection)
+        lay_out(connection)
         connection.commit()
 
         def find(text: str) -> set[str]:

@@ -37,6 +37,12 @@ SETUPS = (
     ("B200", (2, 2, 1, 1), (2, 1, 1, 1)),
     ("X1", (4, 4, 1, 1), (2, 2, 1, 1)),
 )
+# Ulysses degree, ring degree and batch size of runs that need the same: fewer GPUs win, then the smaller batch.
+BATCH_TIES = (
+    ((1, 1, 8), (2, 1, 1)),
+    ((1, 1, 8), (1, 1, 4)),
+    ((2, 1, 4), (2, 1, 4), (2, 1, 4)),
+)
 # Source, task, format, data_version, compiled, boundary, itl_deadline_ms.
 RELEASES = (
     (1, "chat", "leaderboard", "2025-10-01", "2025-10-01", "gpu_only", 500),
@@ -346,6 +352,13 @@ def add_batch_models(draw: random.Random, made: dict[str, list[Row]], of_release
             setting, figures = batch_run(draw, kind, precision)
             seen.append(setting)
             runs.append({**setting, **figures, "repeat": seen.count(setting)})
+        product = {**draw.choice(seen), "gpu": "H100"}
+        for ulysses, ring, batch_size in draw.choice(BATCH_TIES):
+            degrees = {"num_gpus": ulysses * ring, "ulysses_degree": ulysses, "ring_degree": ring}
+            setting = {**product, **degrees, "batch_size": batch_size}
+            seen.append(setting)
+            figures = batch_figures(kind, setting, seconds=10.0, joules=200.0)
+            runs.append({**setting, **figures, "repeat": seen.count(setting)})
         add_runs(draw, made[table], f"{table}_key", key, runs)
 
 
@@ -369,19 +382,24 @@ def batch_run(draw: random.Random, kind: str, precision: str) -> tuple[Row, Row]
     slowest = {"image": 30.0, "video": 300.0}[kind]
     seconds = draw.choice([0.25, 0.5, 1.0, 1.1]) * slowest
     joules = draw.choice([300.0, 300.0, 300.0, 600.0]) * slowest / 3
-    rate = setting["batch_size"] / seconds
-    figures = {
-        "batch_latency_s": seconds,
-        f"joules_per_{kind}": joules,
-        f"{kind}s_per_second": rate,
-        "gpu_power_watts_total": joules * rate,
-    }
+    figures = batch_figures(kind, setting, seconds, joules)
     if draw.random() < 0.15:
         off = draw.choice(["gpu_power_watts_total", f"{kind}s_per_second"])
         figures[off] *= draw.choice([1.5, 0.8])
     if draw.random() < 0.05:
         setting["num_gpus"] += 1
     return setting, figures
+
+
+def batch_figures(kind: str, setting: Row, seconds: float, joules: float) -> Row:
+    """Return the figures of a run whose batch takes so long, and of which one needs so much energy."""
+    rate = setting["batch_size"] / seconds
+    return {
+        "batch_latency_s": seconds,
+        f"joules_per_{kind}": joules,
+        f"{kind}s_per_second": rate,
+        "gpu_power_watts_total": joules * rate,
+    }
 
 
 def scenario(name: str, pue: float, price: float | None, grams: float | None, litres: float | None) -> Row:

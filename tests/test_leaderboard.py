@@ -11,6 +11,7 @@ import pytest
 from energydb.errors import DocumentErrors
 from energydb.leaderboard import is_leaderboard, read_leaderboard
 from energydb.records import OutputLengths
+from tests.documents import LLAMA
 from tests.leaderboards import image_row, small_tasks, text_row, video_row, write_leaderboard
 
 
@@ -103,6 +104,22 @@ def test_a_head_holds_what_the_publisher_says(folder):
     assert (chat.itl_deadline_ms, heads["text-to-image"].itl_deadline_ms) == (500, None)
     assert chat.boundary == "gpu_only"
     assert (chat.method, chat.retrieved, chat.selection, chat.unit) == (None, None, None, None)
+
+
+def test_a_head_is_of_the_same_source_as_the_publishers_documents(folder):
+    """What the folder doesn't say stands in the documents that the publisher's data was made into before."""
+    published = json.loads(LLAMA.read_text())
+    source, head = published["source"], read_leaderboard(folder)[0].head
+
+    for field in ("name", "publisher", "url", "licence", "cite", "cite_url"):
+        assert getattr(head, field) == source[field], field
+    assert head.boundary == published["boundary"]
+    assert head.licence_evidence[:2] == tuple(source["licence_evidence"][:2])
+    assert source["licence_evidence"][2].startswith(f"{head.licence_evidence[2]}; ")
+    # There it is the caveat of a pick, here of every run.
+    assert published["caveat"].replace(" (the most energy-efficient configuration under a latency limit)", "") == (
+        head.caveat
+    )
 
 
 def test_null_is_taken_where_the_publishers_types_allow_it(tmp_path):

@@ -74,7 +74,7 @@ def noticed_by(fault: Fault, copy: Path, stages: tuple[str, ...]) -> str | None:
     try:
         file.write_text(fault.faulty(), encoding="utf-8")
         for stage in stages:
-            if failed := _failed(copy, stage, Path(fault.path).stem):
+            if failed := _failed(copy, stage, fault.path):
                 return f"{stage}: {failed}"
         return None
     finally:
@@ -83,11 +83,14 @@ def noticed_by(fault: Fault, copy: Path, stages: tuple[str, ...]) -> str | None:
             stale.unlink()  # told from the source by size and second alone
 
 
-def _failed(copy: Path, stage: str, stem: str) -> str | None:
+def _failed(copy: Path, stage: str, path: str) -> str | None:
     """Run the tests of a stage in a copy until one fails, and name it."""
     arguments = ["-x", "-q", "-p", "no:cacheprovider", "-n", "0", "--no-header", "--tb=no"]
     if stage == "first":
-        files = ["tests/test_recomputed.py", *(f"tests/{path.name}" for path in copy.glob(f"tests/test_{stem}.py"))]
+        likely = [f"tests/test_{Path(path).stem}.py"] + ["tests/test_recomputed.py"] * path.endswith(".sql")
+        files = [file for file in likely if (copy / file).exists()]
+        if not files:
+            return None
         arguments += files
     if stage == "sweep":
         arguments += ["-m", "sweep"]

@@ -29,7 +29,19 @@ _OTHERS: dict[type[ast.AST], type[ast.AST]] = {
     ast.FloorDiv: ast.Mult,
 }
 # Calls whose texts are words for a person: that one reads otherwise is no fault.
-_WORDS = ("Error", "Result", "unlike", "_say", "_fault", "Option", "Argument", "Typer", "mapped_column", "TypeVar")
+_WORDS = (
+    "Error",
+    "Result",
+    "unlike",
+    "_say",
+    "_fault",
+    "Option",
+    "Argument",
+    "Typer",
+    "mapped_column",
+    "_key",
+    "TypeVar",
+)
 
 
 def python_faults(root: Path) -> Iterator[Fault]:

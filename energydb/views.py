@@ -13,7 +13,7 @@ from energydb.paths import QUERIES
 
 _FIELD = re.compile(r"^-- (View|Macro|Grain|Key|Reads|Topic|Parameter|Column|Filter|Example): (.+)$")
 _PARAMETER = re.compile(r"(\w+) \((\w+)(, required)?\): (.+)")
-_ANY_BUILD = "'any build' in"
+_ANY_BUILD = "'any build'"
 TOPICS = ("Picks", "Curves", "Trade-offs", "Footprint", "Runs", "Releases", "Trust")
 
 
@@ -161,11 +161,11 @@ def create_macros(execute: Callable[[str], Any], digest: str | None) -> None:
     """Create every macro through `execute`; with a digest, to answer only where that build is.
 
     Called by the name of another database (`other.pick()`), a macro reads the default database's tables, and
-    can tell only by what stands in itself: so the file's own digest takes the place of 'any build'.
+    can tell only by what stands in itself: so the file's own digest takes the place of the first 'any build'.
     """
     for view in read_views():
         if view.is_macro:
-            execute(view.sql if digest is None else view.sql.replace(_ANY_BUILD, f"{literal(digest)} in"))
+            execute(view.sql if digest is None else view.sql.replace(_ANY_BUILD, literal(digest), 1))
 
 
 def drop_views(execute: Callable[[str], Any]) -> None:

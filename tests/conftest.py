@@ -138,10 +138,14 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def database(empty_database: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A file without rows, to be filled by `add_model` and `add_run`."""
+    """A file without rows, to be filled by `add_model` and `add_run`, in one transaction.
+
+    What has errors to see, or another connection, commits it first.
+    """
     path = tmp_path / "made.duckdb"
     shutil.copyfile(empty_database, path)
-    with duckdb.connect(str(path)) as connection:
+    with duckdb.connect(str(path), config={"threads": 1}) as connection:
+        connection.execute("begin")
         connection.execute("insert into build (energydb_version) values ('0')")
         yield connection
 

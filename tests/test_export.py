@@ -238,6 +238,7 @@ def file_of_documents(database, tmp_path, **models: dict) -> Path:
         release = add_release(database, key, task=task, **head, **days)
         model = add_model(database, key, release_key=release, slug=values.pop("slug", "small"))
         add_run(database, model_key=model, **values)
+    database.commit()
     database.close()
     return tmp_path / "made.duckdb"
 

@@ -3,6 +3,7 @@
 import shutil
 
 import duckdb
+import pytest
 
 from energydb.paths import ROOT
 from energydb.views import read_views
@@ -11,6 +12,7 @@ from tests.faults.python import python_faults
 from tests.faults.sql import sql_faults, written_anew
 
 
+@pytest.mark.sweep
 def test_a_seed_draws_the_same_faults_of_both_kinds():
     """Half in the queries and half in the modules, each another, and each a change of its file."""
     faults = drawn(8, 7, None)
@@ -36,6 +38,7 @@ def test_a_query_written_anew_answers_the_same(everything_database, tmp_path):
         assert {name: connection.execute(f"from {name}").fetchall() for name in names} == before
 
 
+@pytest.mark.sweep
 def test_words_for_a_person_are_no_place_for_a_fault():
     """A message that reads otherwise is as right as it was; a column that is shown for another is not."""
     python = {(fault.kind, fault.before) for fault in python_faults(ROOT)}

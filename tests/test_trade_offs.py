@@ -215,6 +215,7 @@ def places(database):
         database, "scenario", name="ideal", pue=1.0, price_per_kwh=0.1, gco2e_per_kwh=10, litres_per_kwh=0, **whole
     )
     insert(database, "scenario", name="unknown", pue=2.0, pue_source="x", **unknown)
+    database.commit()  # an error would end the transaction, and with it the rows
     return database
 
 

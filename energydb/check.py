@@ -271,9 +271,11 @@ def _views(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
         if view.is_macro:
             continue
         try:
-            rows = _count(connection, f"from {view.name}")
             key = ", ".join(view.key)
-            repeated = _count(connection, f"from (select 1 from {view.name} group by {key} having count(*) > 1)")
+            ((rows, repeated),) = connection.execute(
+                "select cast(coalesce(sum(of_key), 0) as bigint), count(*) filter (where of_key > 1)"
+                f" from (select count(*) as of_key from {view.name} group by {key})"
+            ).fetchall()
         except duckdb.Error as error:
             yield Result(f"view {view.name}", _unreadable(error), False)
             continue

@@ -1,5 +1,6 @@
 """The schema of a new file, laid out in one go: declared tables, their comments, the revision, the views."""
 
+import functools
 from collections.abc import Iterator
 
 from duckdb_engine import Dialect
@@ -29,7 +30,7 @@ def lay_out(connection: Connection) -> None:
     # Hundreds of small statements: to optimize each, or to wake other threads for it, costs more than it brings.
     execute("set threads = 1")
     execute("pragma disable_optimizer")
-    execute(";\n".join(statement for table in Base.metadata.sorted_tables for statement in _definition(table)))
+    execute(_tables())
     execute(_REVISION.format(revision=newest_revision()))
     create_views(connection)
     execute("pragma enable_optimizer")
@@ -50,6 +51,11 @@ def create_macros(connection: Connection) -> None:
 def drop_views(connection: Connection) -> None:
     """Drop views and macros: left in place, they would break silently when a column that they read goes."""
     views.drop_views(connection.exec_driver_sql)
+
+
+@functools.cache
+def _tables() -> str:
+    return ";\n".join(statement for table in Base.metadata.sorted_tables for statement in _definition(table))
 
 
 def _definition(table: Table) -> Iterator[str]:

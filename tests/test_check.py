@@ -88,7 +88,7 @@ def faults(path: Path) -> list[str]:
     return [f"{result.what}: {result.found}" for result in check_database(path) if not result.sound]
 
 
-@pytest.mark.parametrize("step", [8, swept(1)])
+@pytest.mark.parametrize("step", [12, swept(1)])
 def test_a_loss_shows(everything_database, tmp_path, proved, step):
     """Each line is expected by its beginning; what rests on the lost thing may be named after it."""
     shown = 0

@@ -18,7 +18,7 @@ import pytest
 import energydb as package
 from energydb.cli import load as load_command
 from energydb.paths import newest_revision
-from tests.conftest import heed_signals
+from tests.conftest import heed_signals, swept
 from tests.documents import SCOUT, document, run, write
 from tests.readme import run as run_in_terminal
 
@@ -254,7 +254,7 @@ def test_stdout_that_takes_nothing(programs, seeds_here, words):
     assert (code, "No space left on device" in said, "Traceback" in said) == (3, True, False)
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+@pytest.mark.parametrize("words", [COMMANDS[0], *map(swept, COMMANDS[1:])], ids=lambda words: words[0])
 def test_streams_that_were_closed(seeds_here, words):
     """As a scheduler may start it, so started anew here: the command's own work is done."""
     for how in (">&-", "2>&- >/dev/null") if words[0] == "query" else (">&- 2>&-",):
@@ -264,9 +264,7 @@ def test_streams_that_were_closed(seeds_here, words):
 LONG = "select count(*) from range(300000) a, range(3000000) b where hash(a.range + b.range) = 1"
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.sweep)]
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, swept(signal.SIGTERM), swept(signal.SIGHUP)])
 def test_a_signal_stops_a_long_query(seed_database, tmp_path, number):
     """At once, and not when the query would be over."""
     command = [ENERGYDB, "query", LONG, "--database", seed_database]

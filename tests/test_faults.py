@@ -26,6 +26,7 @@ def test_a_seed_draws_the_same_faults_of_both_kinds():
         assert fault.faulty() != (ROOT / fault.path).read_text()
 
 
+@pytest.mark.sweep
 def test_a_query_written_anew_answers_the_same(everything_database, tmp_path):
     """So that nothing but the fault is noticed."""
     path = tmp_path / "energy.duckdb"

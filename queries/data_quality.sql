@@ -40,8 +40,8 @@ with judged as (
         joules_per_output_token * tokens_per_second as watts,
         abs(gpu_power_watts_total - watts) <= greatest(1, 0.001 * watts) as keeps_watts,
         median_itl_ms <= p90_itl_ms
-            and p90_itl_ms <= coalesce(p95_itl_ms, p90_itl_ms)
-            and coalesce(p95_itl_ms, p90_itl_ms) <= p99_itl_ms as keeps_itl_order,
+            and p90_itl_ms <= least(p95_itl_ms, p99_itl_ms)
+            and coalesce(p95_itl_ms <= p99_itl_ms, true) as keeps_itl_order,
         -- Where the rounded median equals the deadline, the unrounded one may lie on either side.
         coalesce(
             under_itl_deadline = (median_itl_ms <= itl_deadline_ms) or median_itl_ms = itl_deadline_ms, true

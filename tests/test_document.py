@@ -346,3 +346,17 @@ def test_the_task_stands_in_the_last_brackets(tmp_path, workload, is_task):
         assert read_document(path).head.task == "lm-arena-chat"
     else:
         assert faults(path)[0].startswith("$.source.workload: expected a task's id in brackets at its end")
+
+
+def test_of_many_texts_only_the_blank_ones_are_named(tmp_path):
+    """Each at its own place: the runs beside it are well."""
+    runs = [run(max_num_seqs=size) for size in (8, 16, 32)]
+    runs[1] |= {"precision": " ", "row_id": "\t"}
+    with pytest.raises(DocumentErrors) as refused:
+        read_document(write(tmp_path / "blank.json", document(*runs, source={"method": " "})))
+
+    assert [error.place for error in refused.value.errors] == [
+        "$.source.method",
+        "$.configurations[1].precision",
+        "$.configurations[1].row_id",
+    ]

@@ -31,6 +31,7 @@ def seeds_here(seed_database, tmp_path):
     return Path(shutil.copy(seed_database, tmp_path / "energy.duckdb"))
 
 
+@pytest.mark.sweep
 def test_a_forked_command_is_as_one_that_is_started(energydb, seed_database, tmp_path):
     """The other tests rest on it: the same rows, words and exit codes, in the same folder and environment."""
     for words in (["query", "best_pick"], ["query", "nothing", "--output", "x"], ["load", "none.json"]):
@@ -293,6 +294,7 @@ def wait_until_it_computes(process: subprocess.Popen) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.sweep
 def test_a_signal_that_was_to_be_ignored_is(tmp_path):
     """As `nohup` has it: the terminal goes, and the load goes on."""
     ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}

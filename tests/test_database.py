@@ -112,6 +112,7 @@ def alembic_by_hand(programs):
     return run_alembic
 
 
+@pytest.mark.sweep
 def test_down_to_base_and_up_again(tmp_path, alembic_by_hand):
     """Nothing of energydb's is left at base, and up again is the same schema, views included."""
     path = tmp_path / "energy.duckdb"

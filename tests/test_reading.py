@@ -83,6 +83,7 @@ def test_several_processes_make_the_same_file(many, tmp_path, monkeypatch):
     assert leftovers(tmp_path / "two") == ["energy.duckdb"]
 
 
+@pytest.mark.sweep
 def test_one_processor_makes_the_same_file_by_way_of_files(many, tmp_path, monkeypatch):
     paths = sorted(many.iterdir())[:5]
     (tmp_path / "one").mkdir()

@@ -137,6 +137,7 @@ def test_a_macro_answers_only_where_its_own_build_is_in_use(seed_database, every
     assert "`use` it first" in macro.description
 
 
+@pytest.mark.sweep
 def test_builds_of_the_same_documents_answer_for_each_other(seed_database, tmp_path):
     """One digest, the same rows: there is nothing to refuse. Another scenario is another build."""
     load([DATA], tmp_path / "again.duckdb", strict=True)

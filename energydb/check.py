@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
+from sqlalchemy import ForeignKey
 
 from energydb import tables
 from energydb.catalog import reading
@@ -212,9 +213,14 @@ order by document.document_key, pair.what
 """
 
 
+def _references() -> list[ForeignKey]:
+    """Return every foreign key of every table."""
+    return [key for table in tables.Base.metadata.sorted_tables for key in table.foreign_keys]
+
+
 def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     broken = 0
-    keys = [key for table in tables.Base.metadata.sorted_tables for key in table.foreign_keys]
+    keys = _references()
     for key in keys:
         child, parent = key.parent, key.column
         lost = _count(
@@ -231,7 +237,7 @@ def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
 
 def _nothing_unused(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     """Hold that each source, task, release and GPU is there for something that was loaded."""
-    keys = [key for table in tables.Base.metadata.sorted_tables for key in table.foreign_keys]
+    keys = _references()
     unused = 0
     for table in (tables.Source, tables.Task, tables.Release, tables.Gpu):
         uses = [key for key in keys if key.column.table is table.__table__]

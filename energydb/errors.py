@@ -3,13 +3,15 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 _LONGEST_PLACE = 200
 
 
 class EnergydbError(Exception):
-    """A fault with words for a person; `lines` holds one line a fault."""
+    """A fault with words for a person; `lines` holds one line a fault, `exit_code` what a command ends with."""
+
+    exit_code: ClassVar[int]
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -19,6 +21,8 @@ class EnergydbError(Exception):
 
 class DataError(EnergydbError):
     """The documents, the database or the query is at fault."""
+
+    exit_code = 1
 
 
 class DocumentError(DataError):
@@ -72,9 +76,13 @@ class QueryError(DataError):
 class UsageError(EnergydbError):
     """The command line is at fault."""
 
+    exit_code = 2
+
 
 class MachineError(EnergydbError):
     """The machine is at fault: locked, full, not writable."""
+
+    exit_code = 3
 
 
 class LockedError(MachineError):

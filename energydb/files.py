@@ -1,4 +1,4 @@
-"""Files as the machine knows them: told by their bytes, put in place whole, worked on in a folder of one's own."""
+"""Files as the machine knows them: put in place whole, worked on in a folder of one's own, by one at a time."""
 
 import contextlib
 import fcntl
@@ -7,21 +7,11 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import duckdb
+from energydb.errors import DataError, MachineError, UsageError
 
-from energydb.errors import DataError, LockedError, MachineError, UsageError
-
-# DuckDB's settings for opening a file that may be anything: nothing is downloaded to make sense of it.
-OFFLINE: dict[str, str | bool | int | float | list[str]] = {
-    "autoload_known_extensions": False,
-    "autoinstall_known_extensions": False,
-}
-
-_OPENINGS = 3
 _PREFIX = ".energydb-"
 _SUFFIX = ".building"
 
@@ -37,35 +27,6 @@ def _let_go() -> None:
 
 
 os.register_at_fork(after_in_child=_let_go)
-
-
-def is_duckdb(path: Path) -> bool:
-    """Tell a DuckDB file from any other by its first bytes, whatever its name."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(12)[8:] == b"DUCK"
-
-
-def open_to_read(real: Path, path: Path, config: Mapping[str, Any] = OFFLINE) -> duckdb.DuckDBPyConnection:
-    """Open a DuckDB file, read-only; `path` is what it was called by.
-
-    DuckDB reads its header by one opening and the rest by another. Where a rebuild puts a new file in place
-    between the two they don't fit, and opening once more does.
-
-    Raises:
-        LockedError: a process holds it open for writing.
-        duckdb.Error: DuckDB can't open it.
-    """
-    for attempt in range(1, _OPENINGS + 1):
-        try:
-            return duckdb.connect(str(real), read_only=True, config=dict(config))
-        except duckdb.Error as error:
-            if "Could not set lock" in str(error):
-                raise LockedError(path, str(error)) from error
-            if attempt == _OPENINGS:
-                raise
-    raise AssertionError("the last opening returns or raises")
 
 
 def real_file(path: Path) -> Path:
@@ -208,3 +169,19 @@ def put_in_place(built: Path, target: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+@contextlib.contextmanager
+def written_whole(target: Path) -> Iterator[Path]:
+    """Yield a path to write to; put what was written in `target`'s place when all went well.
+
+    Raises:
+        MachineError: `target` or its folder may not be written.
+    """
+    real = real_file(target)
+    if real.exists() and not os.access(real, os.W_OK):
+        raise MachineError(f"{target}: can't be written: Permission denied")
+    with working_folder(real) as folder:
+        path = folder / real.name
+        yield path
+        put_in_place(path, real)

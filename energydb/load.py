@@ -11,15 +11,16 @@ import sqlalchemy
 from sqlalchemy import Connection
 
 import energydb
-from energydb import tables
-from energydb.database import block_size, replacing, writing
 from energydb.errors import DataError, DocumentError, FindingsError
-from energydb.normalise import TableRows, scenario_rows, table_rows
 from energydb.paths import DATA, SCENARIOS, newest_revision
 from energydb.progress import Track, silently
-from energydb.reading import Documents, Input, find, reading
-from energydb.scenario import Scenario, read_scenarios
-from energydb.schema import create_macros, lay_out
+from energydb.reading import Documents, reading
+from energydb.sources.scenario import Scenario, read_scenarios
+from energydb.sources.search import Input, find
+from energydb.store import tables
+from energydb.store.database import block_size, replacing, writing
+from energydb.store.rows import TableRows, scenario_rows, table_rows
+from energydb.store.schema import create_macros, lay_out
 
 FINDINGS_SHOWN = 20
 

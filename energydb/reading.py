@@ -12,32 +12,17 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import NamedTuple
 
-from energydb.columns import Batch, batch_of
-from energydb.document import read_document
-from energydb.errors import DataError, DocumentError, DocumentErrors, MachineError, UsageError
-from energydb.leaderboard import is_leaderboard, read_leaderboard
-from energydb.normalise import disagreements
+from energydb.errors import DocumentError, DocumentErrors, MachineError
 from energydb.progress import Track, silently
-from energydb.records import Document
+from energydb.sources import read
+from energydb.sources.agreement import disagreements
+from energydb.sources.records import Document
+from energydb.sources.search import Input
+from energydb.store.columns import Batch, batch_of
 
 # Where processes and files begin to pay. Measured: below, starting them costs more than they save.
 _MUCH = 16 * 2**20
 _BYTES_PER_BATCH = 8 * 2**20
-
-
-class Input(NamedTuple):
-    """What was found to read: documents and folders of the leaderboard's data, each once, with their bytes.
-
-    And in words what was passed over.
-    """
-
-    sizes: dict[Path, int]
-    notes: tuple[str, ...]
-
-    @property
-    def size(self) -> int:
-        """How many bytes there are in all."""
-        return sum(self.sizes.values())
 
 
 class Documents(NamedTuple):
@@ -45,55 +30,6 @@ class Documents(NamedTuple):
 
     batches: list[Batch]
     notes: tuple[str, ...]
-
-
-def find(paths: Sequence[Path]) -> Input:
-    """Find documents and folders of the leaderboard's data: each once, in the order of their paths.
-
-    Raises:
-        DataError: a folder holds none.
-        UsageError: a path doesn't exist.
-    """
-    found: dict[str, tuple[Path, int]] = {}
-    links: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            within = list(_search(path, links))
-            if not within:
-                raise DataError(f"{path}: expected a folder with documents (*.json), got none")
-        elif path.exists():
-            within = [(os.path.realpath(path), path, path.stat().st_size)]
-        else:
-            raise UsageError(f"{path}: no such file or folder")
-        for real, file, size in within:
-            found.setdefault(real, (file, size))
-    notes = tuple(f"{link}: a link to a folder, not searched; name it to load what is in it" for link in links)
-    return Input(dict(sorted(found.values(), key=lambda one: str(one[0]))), notes)
-
-
-def _search(folder: Path, links: list[Path]) -> Iterator[tuple[str, Path, int]]:
-    """Search a folder for `*.json`, through all its folders but hidden ones; the leaderboard's is one piece.
-
-    Each with its real path and its bytes. Links to folders, which could lead in a circle, are put into `links`.
-    """
-    real = os.path.realpath(folder)
-    with os.scandir(folder) as listed:
-        within = [entry for entry in listed if not entry.name.startswith(".")]
-    if is_leaderboard(folder):
-        yield real, folder, sum(file.stat().st_size for file in folder.rglob("*.json"))
-        return
-    for entry in within:
-        path = folder / entry.name
-        if entry.is_dir(follow_symlinks=False):
-            yield from _search(path, links)
-        elif entry.is_dir():
-            links.append(path)
-        elif entry.name.endswith(".json"):
-            if entry.is_symlink():
-                size = path.stat().st_size if path.exists() else 0  # one that leads nowhere is a fault of its own
-                yield os.path.realpath(path), path, size
-            else:
-                yield f"{real}{os.sep}{entry.name}", path, entry.stat().st_size
 
 
 @contextlib.contextmanager
@@ -171,7 +107,7 @@ def read_batch(number: int, paths: Sequence[Path], folder: Path | None = None) -
     def documents() -> Iterator[Document]:
         for path in paths:
             try:
-                yield from read_leaderboard(path) if path.is_dir() else [read_document(path)]
+                yield from read(path)
             except DocumentErrors as error:
                 faults.extend(error.errors)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from alembic import context
 from sqlalchemy import Connection
 
-from energydb.database import writing
 from energydb.paths import DEFAULT_DATABASE
-from energydb.schema import drop_views
-from energydb.tables import Base
-from energydb.upgrade import create_views_at_head
+from energydb.store.database import writing
+from energydb.store.schema import drop_views
+from energydb.store.tables import Base
+from energydb.store.upgrade import create_views_at_head
 
 
 def run(connection: Connection) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from energydb.database import writing
 from energydb.load import load
 from energydb.paths import DATA
-from energydb.schema import create_macros, lay_out
+from energydb.store.database import writing
+from energydb.store.schema import create_macros, lay_out
 from tests import reliability
 from tests.documents import LLAMA, SCOUT, run
 from tests.leaderboards import small_tasks, write_leaderboard

@@ -92,8 +92,8 @@ if __name__ == "__main__":
     import energydb
 
     sys.path[0] = str(Path(__file__).parents[1])  # the folder that `tests` is in
-    for found in pkgutil.iter_modules(energydb.__path__):
-        importlib.import_module(f"energydb.{found.name}")
+    for found in pkgutil.walk_packages(energydb.__path__, "energydb."):
+        importlib.import_module(found.name)
     gc.freeze()
     module, _, function = serve(sys.argv[1]).partition(":")
     try:

@@ -5,8 +5,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from energydb.catalog import ask, closest_name, describe, names, reading
+from energydb.ask.catalog import ask, closest_name, describe, names
 from energydb.errors import DataError, QueryError, UsageError
+from energydb.store.sandbox import reading
 
 
 @pytest.fixture

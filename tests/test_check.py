@@ -6,9 +6,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from energydb.check import check_database
 from energydb.errors import DataError
 from energydb.load import load
+from energydb.store.check import check_database
 from tests.conftest import swept
 from tests.documents import LLAMA
 

@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 import energydb as package
-from energydb.cli import load as load_command
+from energydb.cli.commands import load as load_command
 from energydb.paths import newest_revision
 from tests.conftest import heed_signals, swept
 from tests.documents import SCOUT, document, run, write

@@ -9,7 +9,7 @@ import pytest
 
 from energydb.load import load
 from energydb.paths import QUERIES
-from energydb.views import read_views
+from energydb.store.views import read_views
 from tests.documents import LLAMA, SCOUT
 
 pytestmark = pytest.mark.clients

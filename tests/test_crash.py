@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
-from energydb.catalog import reading
-from energydb.check import check_database
 from energydb.load import load
+from energydb.store.check import check_database
+from energydb.store.sandbox import reading
 from tests.conftest import swept
 from tests.documents import LLAMA, SCOUT
 from tests.test_load import without_own_bytes

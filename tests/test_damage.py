@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from energydb.columns import batch_of
-from energydb.database import open_engine
-from energydb.document import read_document
 from energydb.errors import DocumentErrors
-from energydb.leaderboard import read_leaderboard
 from energydb.load import _fetch, _insert
-from energydb.normalise import table_rows
-from energydb.schema import lay_out
+from energydb.sources.document import read_document
+from energydb.sources.leaderboard import read_leaderboard
+from energydb.store.columns import batch_of
+from energydb.store.database import open_engine
+from energydb.store.rows import table_rows
+from energydb.store.schema import lay_out
 from tests.conftest import swept
 from tests.documents import SCOUT
 from tests.leaderboards import write_leaderboard

@@ -14,17 +14,17 @@ import pytest
 from alembic.script import ScriptDirectory
 from sqlalchemy.exc import DBAPIError
 
-import energydb.database
-from energydb.catalog import reading
-from energydb.check import check_database
-from energydb.database import block_size, replacing, writing
+import energydb.store.database
 from energydb.errors import DataError, UsageError
 from energydb.load import load
 from energydb.paths import ALEMBIC_INI, ROOT, newest_revision
-from energydb.schema import create_macros, lay_out
-from energydb.tables import Base
-from energydb.upgrade import migrate, upgrade
-from energydb.views import read_views
+from energydb.store.check import check_database
+from energydb.store.database import block_size, replacing, writing
+from energydb.store.sandbox import reading
+from energydb.store.schema import create_macros, lay_out
+from energydb.store.tables import Base
+from energydb.store.upgrade import migrate, upgrade
+from energydb.store.views import read_views
 from tests.documents import SCOUT
 
 CATALOG = {
@@ -284,7 +284,7 @@ def test_blocks_are_large_from_100_mib_of_documents_on(size, blocks):
 def test_a_file_has_the_blocks_that_its_documents_call_for(seeds, tmp_path, monkeypatch):
     """By their bytes; here the bound is moved down to them."""
     asking = "select block_size from pragma_database_size()"
-    monkeypatch.setattr(energydb.database, "_LARGE", SCOUT.stat().st_size)
+    monkeypatch.setattr(energydb.store.database, "_LARGE", SCOUT.stat().st_size)
     load([SCOUT], tmp_path / "energy.duckdb", strict=True)
 
     assert seeds.execute(asking).fetchall() == [(16384,)]

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from energydb.document import read_document
 from energydb.errors import DocumentErrors
-from energydb.records import File
+from energydb.sources.document import read_document
+from energydb.sources.records import File
 from tests.documents import LLAMA, SCOUT, document, run, write
 
 Damage = Callable[[dict[str, Any]], object]

@@ -5,9 +5,9 @@ import json
 import msgspec
 import pytest
 
-from energydb.document import read_document
-from energydb.document_writer import model_document, rounded
-from energydb.records import Model, Run, Runs
+from energydb.ask.document_writer import model_document, rounded
+from energydb.sources.document import read_document
+from energydb.sources.records import Model, Run, Runs
 from tests.documents import SCOUT, run
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from energydb.ask.export import model_documents
 from energydb.errors import DataError, UsageError
-from energydb.export import model_documents
 from energydb.load import load
 from tests.conftest import add_model, add_release, add_run
 from tests.documents import LLAMA, SCOUT, document, older_release, run, write

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from energydb.paths import ROOT
-from energydb.views import read_views
+from energydb.store.views import read_views
 from tests.faults.__main__ import drawn
 from tests.faults.python import python_faults
 from tests.faults.sql import sql_faults, written_anew

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from energydb.errors import DataError, MachineError, UsageError
-from energydb.files import is_duckdb, only_one, put_in_place, real_file, working_folder
+from energydb.files import only_one, put_in_place, real_file, working_folder
+from energydb.store.sandbox import is_duckdb
 
 
 def open_paths() -> set[str]:

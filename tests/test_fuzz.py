@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from energydb.document import read_document
 from energydb.errors import DocumentErrors, MachineError
-from energydb.leaderboard import read_leaderboard
+from energydb.sources.document import read_document
+from energydb.sources.leaderboard import read_leaderboard
 from tests.documents import SCOUT, document, run, write
 from tests.leaderboards import small_tasks, write_leaderboard
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from energydb.errors import DocumentErrors
-from energydb.leaderboard import is_leaderboard, read_leaderboard
-from energydb.records import OutputLengths
+from energydb.sources.leaderboard import is_leaderboard, read_leaderboard
+from energydb.sources.records import OutputLengths
 from tests.documents import LLAMA
 from tests.leaderboards import image_row, small_tasks, text_row, video_row, write_leaderboard
 

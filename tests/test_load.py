@@ -16,7 +16,7 @@ import pytest
 
 from energydb.errors import DataError, DocumentErrors, FindingsError, MachineError, UsageError
 from energydb.load import check, finding_faults, load
-from energydb.tables import Configuration
+from energydb.store.tables import Configuration
 from tests.conftest import answer
 from tests.documents import LLAMA, SCOUT, document, older_release, run, write
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from energydb.catalog import reading
+from energydb.ask.question import sql_of
 from energydb.errors import QueryError, UsageError
-from energydb.question import sql_of
+from energydb.store.sandbox import reading
 from tests.conftest import add_model, add_run
 from tests.readme import run
 

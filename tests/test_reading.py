@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from energydb import reading
-from energydb.check import check_database
 from energydb.errors import DocumentErrors
 from energydb.load import check, load
+from energydb.store.check import check_database
 from tests.benchmarks.corpus import RUNS_EACH, write_corpus
 from tests.benchmarks.measure import with_children
 from tests.conftest import heed_signals, swept

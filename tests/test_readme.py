@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy
 
 from energydb.paths import ROOT
-from energydb.tables import Base
-from energydb.views import read_views
+from energydb.store.tables import Base
+from energydb.store.views import read_views
 from tests.readme import FIRST, README, blocks, prepare, run
 
 HERE = [block for block in blocks() if "uv run energydb" in block.command]

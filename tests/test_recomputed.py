@@ -12,10 +12,11 @@ import duckdb
 import pytest
 
 import energydb
-from energydb import gpus, leaderboard
 from energydb.load import load
 from energydb.paths import SCENARIOS, newest_revision
-from energydb.views import literal, read_views
+from energydb.sources import leaderboard
+from energydb.store import gpus
+from energydb.store.views import literal, read_views
 from tests.conftest import answer
 from tests.crowd import crowd, fill
 from tests.recomputed import DECLARED, rows_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from energydb.records import ImageRun, Run, Runs
+from energydb.sources.records import ImageRun, Run, Runs
 from tests.documents import run
 
 

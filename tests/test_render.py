@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 from rich.cells import cell_len
 
-from energydb.render import bibtex_entries, csv_lines, draw_table, json_lines, markdown_lines, printable
+from energydb.ask.render import bibtex_entries, csv_lines, draw_table, json_lines, markdown_lines, printable
 
 
 def test_a_table_that_fits():

@@ -4,7 +4,7 @@ import pytest
 
 from energydb.errors import DocumentErrors
 from energydb.paths import SCENARIOS
-from energydb.scenario import COLUMNS, read_scenarios
+from energydb.sources.scenario import COLUMNS, read_scenarios
 
 GOOD = "here,1.2,meter,0.2,EUR,bill,100,grid,2,meter"
 

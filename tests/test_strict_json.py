@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from energydb.document_form import Configuration, ModelDocument
 from energydb.errors import DocumentErrors, MachineError
-from energydb.records import columns_of
-from energydb.strict_json import Count, Positive, Text, colons, colons_of_columns, decode, read_bytes, shown
+from energydb.sources.document_form import Configuration, ModelDocument
+from energydb.sources.records import columns_of
+from energydb.sources.strict_json import Count, Positive, Text, colons, colons_of_columns, decode, read_bytes, shown
 from tests.documents import LLAMA, run
 
 

@@ -1,29 +1,32 @@
 """The floors: a module imports only from lower ones, so that the way of the data has no way back."""
 
 import ast
+import itertools
+import re
 from pathlib import Path
 
 import pytest
 
 from energydb.paths import ROOT
 
-FLOORS = [
-    {"errors"},
-    {"files", "gpus", "paths", "progress", "records", "tables", "units"},
-    {"strict_json"},
-    {"document_form", "leaderboard_files"},
-    {"document", "document_writer", "leaderboard", "scenario", "views"},
-    {"columns", "fetch"},
-    {"normalise"},
-    {"reading"},
-    {"catalog", "database", "schema"},
-    {"check", "export", "load", "question", "render", "upgrade"},
-    {"pages"},
-    {"cli"},
-]
-FLOOR = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
 PACKAGE = ROOT / "energydb"
-MODULES = sorted(path for path in PACKAGE.glob("*.py") if path.stem != "__init__")
+ROWS = re.findall(r"^\| .+ \| (`.+`) \|$", (PACKAGE / "README.md").read_text(), re.MULTILINE)
+FLOOR = {room: floor for floor, rooms in enumerate(reversed(ROWS)) for room in re.findall(r"`([^`]+)`", rooms)}
+
+
+def name_of(path: Path) -> str:
+    """Return a module's name within the package, a folder's for its `__init__`."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+
+
+# A folder's `__init__` may say no more than what the folder is.
+MODULES = {
+    name_of(path): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if path.stem != "__init__" or len(ast.parse(path.read_text()).body) > 1
+}
+del MODULES["__init__"]
+COMMAND_LINE = [name for name in MODULES if name.partition(".")[0] == "cli"]
 
 
 def imports(path: Path) -> set[str]:
@@ -31,18 +34,31 @@ def imports(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            own = [alias.name for alias in node.names if alias.name.startswith("energydb.")]
-            found |= {name.partition(".")[2] for name in own}
-        elif isinstance(node, ast.ImportFrom) and node.module == "energydb":
-            found |= {alias.name for alias in node.names if (PACKAGE / f"{alias.name}.py").exists()}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("energydb."):
-            found.add(node.module.partition(".")[2])
-    return found
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            within = {f"{node.module}.{alias.name}" for alias in node.names}
+            rooms = {name for name in within if name.removeprefix("energydb.") in MODULES}
+            found |= rooms or {node.module}
+    return {name.removeprefix("energydb.") for name in found if name.startswith("energydb.")}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_a_module_imports_from_lower_floors(path):
-    assert {name: FLOOR[name] for name in imports(path) if FLOOR[name] >= FLOOR[path.stem]} == {}
+def test_each_room_stands_on_one_floor():
+    """The table of floors and the folder name the same rooms, each once."""
+    rooms = [room for row in ROWS for room in re.findall(r"`([^`]+)`", row)]
+
+    assert sorted(rooms) == sorted(MODULES)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_imports_from_lower_floors(name):
+    assert [other for other in imports(MODULES[name]) if FLOOR[other] >= FLOOR[name]] == []
+
+
+def test_the_wings_follow_each_other():
+    """What comes in, the file, what is asked of it, the commands."""
+    wings = [room.partition(".")[0] for room in sorted(FLOOR, key=FLOOR.__getitem__) if "." in room]
+
+    assert [wing for wing, _ in itertools.groupby(wings)] == ["sources", "store", "ask", "cli"]
 
 
 def late_imports(path: Path) -> list[str]:
@@ -61,20 +77,21 @@ def words_and_exits(path: Path) -> set[str]:
     return used & {"print", "exit", "quit", "SystemExit", "sys.exit", "sys.stdout", "sys.stderr", "typer"}
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if path.stem != "cli"], ids=lambda path: path.stem)
-def test_only_the_command_line_imports_late_prints_or_exits(path):
+@pytest.mark.parametrize("name", [name for name in MODULES if name not in COMMAND_LINE])
+def test_only_the_command_line_imports_late_prints_or_exits(name):
     """Imports stand at the top; words and exit codes are the command line's."""
-    assert late_imports(path) == []
-    assert words_and_exits(path) == set()
+    assert late_imports(MODULES[name]) == []
+    assert words_and_exits(MODULES[name]) == set()
 
 
 def test_the_command_line_does_all_three():
     """Held by the same search, so that it is seen to find them; and what it imports late is heavy or its own."""
-    path = PACKAGE / "cli.py"
+    used = set().union(*(words_and_exits(MODULES[name]) for name in COMMAND_LINE))
+    late = [line for name in COMMAND_LINE for line in late_imports(MODULES[name])]
 
-    assert {"sys.exit", "sys.stdout", "typer"} <= words_and_exits(path)
-    assert "from energydb.load import load as load_documents" in late_imports(path)
-    assert {line.split()[1].partition(".")[0] for line in late_imports(path)} == {"duckdb", "energydb", "rich"}
+    assert {"sys.exit", "sys.stdout", "typer"} <= used
+    assert "from energydb.load import load as load_documents" in late
+    assert {line.split()[1].partition(".")[0] for line in late} == {"duckdb", "energydb", "rich"}
 
 
 def test_the_top_level_is_as_agreed():

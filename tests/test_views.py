@@ -7,10 +7,10 @@ import sys
 import duckdb
 import pytest
 
+from energydb.ask.question import columns_of, example_of
 from energydb.load import load
 from energydb.paths import DATA, QUERIES, newest_revision
-from energydb.question import columns_of, example_of
-from energydb.views import read_view, read_views
+from energydb.store.views import read_view, read_views
 from tests.conftest import add_model, add_release, add_run, answer
 
 ALL = read_views()

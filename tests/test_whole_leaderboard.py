@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from energydb.export import model_documents
+from energydb.ask.export import model_documents
 from energydb.load import load
 from energydb.paths import DATA
 from tests.conftest import answer

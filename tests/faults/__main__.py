@@ -49,8 +49,8 @@ def _laid_out() -> Path:
     """Lay an empty file out, once."""
     path = Path(_FOLDER.name) / "empty.duckdb"
     if not path.exists():
-        from energydb.database import writing
-        from energydb.schema import create_macros, lay_out
+        from energydb.store.database import writing
+        from energydb.store.schema import create_macros, lay_out
 
         with writing(path) as connection:
             lay_out(connection)

@@ -14,6 +14,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedColumn, mapped_column
 
+from energydb.sources.records import AnyRun, ImageRun, Run, VideoRun
+
 
 class Base(DeclarativeBase):
     """The declared schema. A bare float would become DuckDB's 4-byte FLOAT, so it maps to DOUBLE."""
@@ -440,3 +442,11 @@ class Scenario(Base):
     gco2e_source: Mapped[str | None] = mapped_column(comment="Where the emission figure is from.")
     litres_per_kwh: Mapped[float | None] = mapped_column(comment="Water per kWh of IT energy, litres.")
     litres_source: Mapped[str | None] = mapped_column(comment="Where the water figure is from.")
+
+
+# Each kind of run has a table.
+RUN_TABLES: dict[type[AnyRun], type[Base]] = {
+    Run: Configuration,
+    ImageRun: ImageConfiguration,
+    VideoRun: VideoConfiguration,
+}

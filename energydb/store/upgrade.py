@@ -12,12 +12,13 @@ from alembic.ddl.impl import DefaultImpl
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, Table
 
-from energydb import schema
-from energydb.database import log_of, replacing, writing
 from energydb.errors import DataError, UsageError
-from energydb.files import is_duckdb, open_to_read, real_file
+from energydb.files import real_file
 from energydb.paths import ALEMBIC_INI, known_revisions, newest_revision
-from energydb.views import literal
+from energydb.sql import literal
+from energydb.store import schema
+from energydb.store.database import log_of, replacing, writing
+from energydb.store.sandbox import is_duckdb, open_to_read
 
 
 class DuckDBImpl(DefaultImpl):

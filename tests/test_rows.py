@@ -1,9 +1,10 @@
 """From documents to rows: keys that depend on content alone."""
 
-from energydb.columns import batch_of
-from energydb.document import read_document
-from energydb.leaderboard import read_leaderboard
-from energydb.normalise import disagreements, table_rows
+from energydb.sources.agreement import disagreements
+from energydb.sources.document import read_document
+from energydb.sources.leaderboard import read_leaderboard
+from energydb.store.columns import batch_of
+from energydb.store.rows import table_rows
 from tests.documents import document, older_release, run, write
 from tests.leaderboards import text_row, write_leaderboard
 

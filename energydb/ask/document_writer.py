@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import msgspec
 
-from energydb.document_form import SAME_NAME_IN_SOURCE, Configuration, ModelDocument, Source
-from energydb.records import Head, Model, Run, Runs
+from energydb.sources.document_form import SAME_NAME_IN_SOURCE, Configuration, ModelDocument, Source
+from energydb.sources.records import Head, Model, Run, Runs
 from energydb.units import wh_per_million_tokens
 
 

@@ -7,10 +7,10 @@ from duckdb_engine import Dialect
 from sqlalchemy import Connection, Table
 from sqlalchemy.schema import CreateTable
 
-from energydb import views
 from energydb.paths import newest_revision
-from energydb.tables import Base
-from energydb.views import literal
+from energydb.sql import literal
+from energydb.store import views
+from energydb.store.tables import Base
 
 # As Alembic makes it, so that it finds a file that it can go on with.
 _REVISION = """

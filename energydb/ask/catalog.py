@@ -1,23 +1,15 @@
-"""Opens a database file to be asked and nothing else, and knows what tables, views and columns it holds."""
+"""Answers SQL, and knows what tables, views and columns a database holds."""
 
-import contextlib
 import difflib
 import re
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 
-from energydb.errors import DataError, QueryError, UsageError
-from energydb.files import OFFLINE, is_duckdb, open_to_read, real_file
-from energydb.paths import known_revisions
+from energydb.errors import QueryError
+from energydb.store.sandbox import on_one_line
 
-# What SQL from outside may not do: read or write any file, attach, install, load, set, or reach into Python.
-_CONFIG = {**OFFLINE, "python_enable_replacements": False}
-# Set once the file is open: before, DuckDB couldn't look for its log where its name has a question mark.
-_SANDBOX = "set enable_external_access = false; set lock_configuration = true"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _INTEGERS = "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT"
 _EXACT_IN_PYTHON = {*_INTEGERS.split(), "BOOLEAN", "FLOAT", "DOUBLE", "VARCHAR"}
@@ -55,7 +47,7 @@ class Answer(NamedTuple):
             while batch := cursor.fetchmany(2048):
                 yield from batch
         except duckdb.Error as error:
-            raise QueryError(f"query: {_on_one_line(error)}") from error
+            raise QueryError(f"query: {on_one_line(error)}") from error
 
     def exact_rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the rows with DuckDB's own text for all that Python has no exact value for."""
@@ -73,52 +65,11 @@ class Answer(NamedTuple):
         try:
             yield from relation.project(", ".join(places)).fetchall()
         except duckdb.Error as error:
-            raise QueryError(f"query: {_on_one_line(error)}") from error
+            raise QueryError(f"query: {on_one_line(error)}") from error
 
     def batches(self) -> Any:
         """Return the rows as an Arrow reader."""
         return self.connection.sql(self.statement).to_arrow_reader(_ROWS_PER_BATCH)
-
-
-@contextlib.contextmanager
-def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an energydb file, read-only and sandboxed; readers don't disturb each other or a rebuild.
-
-    Raises:
-        UsageError: there is no such file.
-        LockedError: a process holds it open for writing.
-        DataError: it isn't an energydb file.
-    """
-    real = real_file(path)
-    if not real.exists():
-        raise UsageError(f"{path}: no such file; `energydb load` builds one")
-    if real.stat().st_size and not is_duckdb(real):
-        raise DataError(f"{path}: expected an energydb file, got something else than a DuckDB file")
-    with tempfile.TemporaryDirectory(prefix="energydb-") as spill:
-        try:
-            connection = open_to_read(real, path, {**_CONFIG, "temp_directory": spill})
-        except duckdb.Error as error:
-            raise DataError(f"{path}: expected an energydb file, got: {_on_one_line(error)}") from error
-        with connection:
-            try:
-                connection.execute(_SANDBOX)
-                _refuse_unless_ours_and_newest(connection, path)
-            except duckdb.Error as error:
-                raise DataError(f"{path}: can't be read: {_on_one_line(error)}") from error
-            yield connection
-
-
-def _refuse_unless_ours_and_newest(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    ours = "select count(*) from duckdb_tables() where table_name in ('alembic_version', 'build')"
-    if connection.execute(ours).fetchall() != [(2,)]:
-        raise DataError(f"{path}: expected an energydb file, got another DuckDB database")
-    found = connection.execute("select version_num from alembic_version").fetchall()
-    revision = found[0][0] if found else "none"
-    known = known_revisions()
-    if revision not in known:
-        raise DataError(f"{path}: made by a newer energydb: expected a schema up to {known[-1]}, got {revision}")
-    if revision != known[-1]:
-        raise DataError(f"{path}: made by an older energydb (schema {revision}): energydb upgrade {path}")
 
 
 def names(connection: duckdb.DuckDBPyConnection) -> list[str]:
@@ -175,7 +126,7 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, name: str | None = None
             return Answer(("explain_key", "explain_value"), connection, asked, name)
         return Answer(tuple(connection.sql(asked).columns), connection, asked, name)
     except duckdb.Error as error:
-        raise QueryError(f"query: {_on_one_line(error)}") from error
+        raise QueryError(f"query: {on_one_line(error)}") from error
 
 
 def _only_select(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
@@ -198,8 +149,3 @@ def closest_name(connection: duckdb.DuckDBPyConnection, name: str) -> str:
     near = difflib.get_close_matches(name.lower(), known)
     remedy = f"did you mean {' or '.join(near)}?" if near else "`energydb views` lists them"
     raise QueryError(f'expected the name of a view, macro or table, got "{name}"; {remedy}')
-
-
-def _on_one_line(error: duckdb.Error) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip(" ^")]
-    return " ".join(line.strip() for line in lines)

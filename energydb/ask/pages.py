@@ -3,14 +3,15 @@
 import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import duckdb
 
-from energydb.catalog import Answer, ask
-from energydb.question import columns_of, example_of
-from energydb.render import draw_table, printable
-from energydb.views import TOPICS, View
+from energydb.ask.catalog import Answer, ask
+from energydb.ask.question import columns_of, example_of
+from energydb.ask.render import draw_table, printable
+from energydb.store.views import TOPICS, View, read_views
 
 _WIDTH_OF_A_PIPE = 100
 
@@ -35,6 +36,22 @@ def list_of_questions(views: Sequence[View]) -> Iterator[str]:
         yield f"{topic}\n"
         for view in sorted((view for view in views if view.topic == topic), key=lambda view: view.name):
             yield f"  {view.name:<{width}}  {view.title}\n"
+
+
+def help_with_parameters(name: str | None) -> Iterator[str]:
+    """Yield the parameters of the macro of that name, as a command's options are shown; nothing for another name."""
+    parameters = [parameter for view in read_views() if view.name == name for parameter in view.parameters]
+    if not parameters:
+        return
+    width = max(len(parameter.option) for parameter in parameters)
+    yield f"\nOptions of {name}:\n"
+    for parameter in parameters:
+        needed = "; required" if parameter.is_required else ""
+        text = f"{parameter.description} ({parameter.type}{needed})"
+        yield from (
+            f"  {option:<{width}}  {line}\n"
+            for option, line in zip_longest([parameter.option], textwrap.wrap(text, 76 - width), fillvalue="")
+        )
 
 
 def page(connection: duckdb.DuckDBPyConnection, view: View, width: int | None) -> Iterator[str]:

@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import msgspec
 
-from energydb.document_form import SAME_NAME_IN_SOURCE, Configuration, ModelDocument, Source
 from energydb.errors import DocumentError, DocumentErrors
-from energydb.records import Document, File, Head, Model, Run, Runs, columns_of
-from energydb.strict_json import (
+from energydb.sources.document_form import SAME_NAME_IN_SOURCE, Configuration, ModelDocument, Source
+from energydb.sources.records import Document, File, Head, Model, Run, Runs, columns_of
+from energydb.sources.strict_json import (
     colons,
     colons_of_columns,
     decode_form,
@@ -43,6 +43,11 @@ HEAD_PLACES: Mapping[str, str] = {
     "document_version": "$.version",
     "configurations_note": "$.source.configurations",
 }
+
+
+def is_document(path: Path) -> bool:
+    """Tell what is to be read as a document: whatever isn't a folder."""
+    return not path.is_dir()
 
 
 def read_document(path: Path) -> Document:

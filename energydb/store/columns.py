@@ -13,15 +13,9 @@ import msgspec
 import pyarrow as pa
 import sqlalchemy
 
-from energydb import tables
-from energydb.records import AnyRun, Document, Head, ImageRun, Model, Run, Runs, VideoRun
+from energydb.sources.records import Document, Head, Model, Run, Runs
+from energydb.store import tables
 
-# The table of each kind of run, and its key, which is given later, as is the model's.
-RUN_TABLES: dict[type[AnyRun], type[tables.Base]] = {
-    Run: tables.Configuration,
-    ImageRun: tables.ImageConfiguration,
-    VideoRun: tables.VideoConfiguration,
-}
 BINS = tables.OutputLengthBin.__tablename__
 
 _ARROW_TYPES: dict[type[sqlalchemy.types.TypeEngine[Any]], pa.DataType] = {
@@ -79,7 +73,7 @@ class Batch(NamedTuple):
 
 def batch_of(documents: Iterable[Document]) -> Batch:
     """Put the runs of `documents` into columns."""
-    runs = {kind: _Rows(table) for kind, table in RUN_TABLES.items()}
+    runs = {kind: _Rows(table) for kind, table in tables.RUN_TABLES.items()}
     bins = _Rows(tables.OutputLengthBin)
     heads: dict[Head, Head] = {}
     kept = []

@@ -1,4 +1,4 @@
-"""Hands on what the database holds: an answer as Parquet, and a task's models as model documents."""
+"""Hands on what the database holds: a task's models as model documents."""
 
 import re
 from collections.abc import Iterator
@@ -7,37 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.parquet
 
-from energydb.catalog import Answer, reading
-from energydb.document import FORMAT as MODEL_DOCUMENT
-from energydb.document import read_document
-from energydb.document_writer import model_document, rounded
-from energydb.errors import DataError, QueryError, UsageError
-from energydb.records import Head, Model, Run, Runs
-
-
-def write_parquet(answer: Answer, path: Path) -> None:
-    """Write the rows of an answer to a Parquet file, batch by batch.
-
-    Raises:
-        QueryError: a row can't be answered, or Parquet has no such type.
-    """
-    try:
-        reader = answer.batches()
-        with pyarrow.parquet.ParquetWriter(path, reader.schema, compression="zstd") as writer:
-            for batch in _answered(reader):
-                writer.write_batch(batch)
-    except (duckdb.Error, pyarrow.ArrowException) as error:
-        raise QueryError(f"query: {' '.join(str(error).split())}") from error
-
-
-def _answered(reader: Any) -> Iterator[Any]:
-    """Yield batches; Arrow makes an OSError of a row that DuckDB can't answer, as if the disk were at fault."""
-    try:
-        yield from reader
-    except OSError as error:
-        raise QueryError(f"query: {' '.join(str(error).split())}") from error
+from energydb.ask.document_writer import model_document, rounded
+from energydb.errors import DataError, UsageError
+from energydb.sources.document import FORMAT as MODEL_DOCUMENT
+from energydb.sources.document import read_document
+from energydb.sources.records import Head, Model, Run, Runs
+from energydb.store.sandbox import reading
 
 
 def model_documents(

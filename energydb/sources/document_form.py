@@ -5,8 +5,8 @@ from typing import Annotated, Any, cast
 
 from msgspec import Meta, Struct
 
-from energydb.records import Head, Run
-from energydb.strict_json import Count, Positive, Text
+from energydb.sources.records import Head, Run
+from energydb.sources.strict_json import Count, Positive, Text
 
 # A field that came late to the format: None where it is absent, while a null is refused like any other
 # wrong type, since msgspec doesn't hold a default against the declared type.

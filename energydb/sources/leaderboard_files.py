@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from energydb.errors import DocumentError, DocumentErrors
-from energydb.records import File, TaskKind
-from energydb.strict_json import Count, Positive, Text, decode, read_bytes
+from energydb.sources.records import File, TaskKind
+from energydb.sources.strict_json import Count, Positive, Text, decode, read_bytes
 
 INDEX = "index.json"
 TASKS = "tasks"

@@ -10,13 +10,13 @@ from urllib.parse import quote, urlsplit
 import requests
 
 from energydb import __version__
-from energydb.document import read_document
 from energydb.errors import DataError, DocumentError, DocumentErrors, MachineError, UsageError
 from energydb.files import working_folder
-from energydb.leaderboard import model_file_name, read_leaderboard
-from energydb.leaderboard_files import INDEX, MODELS, TASKS, read_index, read_task
 from energydb.paths import DATA
 from energydb.progress import Track, silently
+from energydb.sources.document import read_document
+from energydb.sources.leaderboard import model_file_name, read_leaderboard
+from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS, read_index, read_task
 
 _ATTEMPTS = 4
 _FIRST_PAUSE_S = 0.5  # doubled from attempt to attempt

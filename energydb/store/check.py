@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import duckdb
 from sqlalchemy import ForeignKey
 
-from energydb import tables
-from energydb.catalog import reading
-from energydb.columns import RUN_TABLES
-from energydb.database import writing
-from energydb.records import MEASURED_OF_A_BATCH
-from energydb.schema import create_macros, lay_out
-from energydb.views import read_views
+from energydb.sources.records import MEASURED_OF_A_BATCH
+from energydb.store import tables
+from energydb.store.database import writing
+from energydb.store.sandbox import reading
+from energydb.store.schema import create_macros, lay_out
+from energydb.store.views import read_views
 
 # What DuckDB knows each thing by: its SQL, and its own and its columns' comments. Tables by their columns and
 # constraints, which a migrated file has in another order than a new one.
@@ -252,7 +251,7 @@ def _nothing_unused(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
 
 def _unique_runs(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     """Hold that no run comes twice: the load checks it, and no index keeps it."""
-    for table in RUN_TABLES.values():
+    for table in tables.RUN_TABLES.values():
         if table is tables.Configuration:
             setting = "model_key, gpu, num_gpus, max_num_seqs, repeat"
         else:

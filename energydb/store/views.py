@@ -2,14 +2,13 @@
 
 import functools
 import re
-import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from graphlib import TopologicalSorter
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from energydb.paths import QUERIES
+from energydb.sql import literal
 
 _FIELD = re.compile(r"^-- (View|Macro|Grain|Key|Reads|Topic|Parameter|Column|Filter|Example): (.+)$")
 _PARAMETER = re.compile(r"(\w+) \((\w+)(, required)?\): (.+)")
@@ -109,22 +108,6 @@ def read_views(folder: Path = QUERIES) -> tuple[View, ...]:
     return tuple(found[name] for name in TopologicalSorter(graph).static_order())
 
 
-def help_with_parameters(name: str | None) -> Iterator[str]:
-    """Yield the parameters of the macro of that name, as a command's options are shown; nothing for another name."""
-    parameters = [parameter for view in read_views() if view.name == name for parameter in view.parameters]
-    if not parameters:
-        return
-    width = max(len(parameter.option) for parameter in parameters)
-    yield f"\nOptions of {name}:\n"
-    for parameter in parameters:
-        needed = "; required" if parameter.is_required else ""
-        text = f"{parameter.description} ({parameter.type}{needed})"
-        yield from (
-            f"  {option:<{width}}  {line}\n"
-            for option, line in zip_longest([parameter.option], textwrap.wrap(text, 76 - width), fillvalue="")
-        )
-
-
 def create_views(execute: Callable[[str], Any], table_comments: Mapping[str, Mapping[str, str]]) -> None:
     """Create every view through `execute` (but no macro), and comment each of its columns.
 
@@ -180,8 +163,3 @@ def drop_views(execute: Callable[[str], Any]) -> None:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
-
-
-def literal(text: str) -> str:
-    """Quote a text for SQL."""
-    return "'" + text.replace("'", "''") + "'"

@@ -11,11 +11,12 @@ from duckdb_engine import ConnectionWrapper
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from energydb import views
 from energydb.errors import DataError, MachineError
-from energydb.files import is_duckdb, only_one, open_to_read, put_in_place, real_file, working_folder
+from energydb.files import only_one, put_in_place, real_file, working_folder
 from energydb.paths import known_revisions
-from energydb.tables import Base
+from energydb.store import views
+from energydb.store.sandbox import is_duckdb, open_to_read
+from energydb.store.tables import Base
 
 # DuckDB 2.0's own format opens in no 1.x client; v1.4.0 does, and refuses another file's stale WAL.
 _STORAGE_VERSION = "v1.4.0"

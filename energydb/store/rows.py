@@ -1,7 +1,6 @@
 """Turns batches of documents into the rows of each table, with keys that depend on content alone."""
 
 import functools
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -9,12 +8,11 @@ from typing import Any, NamedTuple
 import msgspec
 import pyarrow as pa
 
-from energydb import tables
-from energydb.columns import BINS, RUN_TABLES, Batch, Extent, packed, rows_of, schema, unpacked
-from energydb.errors import DocumentError
-from energydb.gpus import VENDOR_FACTS
-from energydb.records import Document, Head, Model
-from energydb.scenario import Scenario
+from energydb.sources.records import Head, Model
+from energydb.sources.scenario import Scenario
+from energydb.store import tables
+from energydb.store.columns import BINS, Batch, Extent, packed, rows_of, schema, unpacked
+from energydb.store.gpus import VENDOR_FACTS
 
 
 class TableRows(NamedTuple):
@@ -33,38 +31,6 @@ class _Placed(NamedTuple):
     batch: Batch
     model: Model
     extent: Extent
-
-
-def disagreements(documents: Sequence[Document]) -> Iterator[DocumentError]:
-    """Find what stops documents from lying in one database: unlike heads or a slug twice in one release.
-
-    A head is held against the one that most documents of its release have.
-    """
-    heads: dict[object, Counter[Head]] = {}
-    first: dict[Head, Document] = {}
-    for document in documents:
-        heads.setdefault(document.head.release, Counter())[document.head] += 1
-        first.setdefault(document.head, document)
-    common = {release: counted.most_common(1)[0][0] for release, counted in heads.items()}
-    holders: dict[tuple[object, str], Document] = {}
-    for document in documents:
-        usual = common[document.head.release]
-        for field in Head.__struct_fields__ if document.head != usual else ():
-            expected, got = getattr(usual, field), getattr(document.head, field)
-            if expected != got:
-                yield DocumentError(
-                    document.path,
-                    document.head_places.get(field, field),
-                    f'expected "{expected}" as in {first[usual].path}, of the same release, got "{got}"',
-                )
-        for model in document.models:
-            holder = holders.setdefault((document.head.release, model.slug), document)
-            if holder is not document:
-                yield DocumentError(
-                    document.path,
-                    "$.slug",
-                    f'expected a slug once in a release, got "{model.slug}" as in {holder.path}',
-                )
 
 
 def scenario_rows(scenarios: Sequence[Scenario]) -> TableRows:
@@ -132,7 +98,7 @@ def table_rows(batches: Sequence[Batch]) -> Iterator[TableRows]:
     )
     gpus = sorted({gpu for placed in models for gpu in placed.extent.gpus})
     yield _rows(tables.Gpu, [(gpu, *VENDOR_FACTS.get(gpu, (None, None, None))) for gpu in gpus])
-    for table in RUN_TABLES.values():
+    for table in tables.RUN_TABLES.values():
         of_kind = [
             (key, placed) for key, placed in enumerate(models, 1) if placed.extent.table == table.__tablename__
         ]

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import duckdb
 
-from energydb.catalog import Column, closest_name, describe
+from energydb.ask.catalog import Column, closest_name, describe, is_name
 from energydb.errors import QueryError, UsageError
-from energydb.views import Parameter, View, literal, read_views
+from energydb.sql import literal
+from energydb.store.views import Parameter, View, read_views
 
 FILTERS = ("task", "gpu", "scenario", "model")  # in the order in which one narrows the next
 
@@ -41,6 +42,23 @@ def sql_of(
             match = _only_match(connection, source, conditions, name, column, part)
             conditions.append(f"{column} = {literal(match)}")
     return name, f"from {source}" + (f" where {' and '.join(conditions)}" if conditions else "")
+
+
+def asked(
+    connection: duckdb.DuckDBPyConnection, question: str, options: Sequence[str], filters: Mapping[str, str | None]
+) -> tuple[str | None, str]:
+    """Return the name that a question asks, None where it is SQL, and the SQL.
+
+    Raises:
+        QueryError: the database holds no such view, macro or table.
+        UsageError: an option or filter is unknown, ill-typed, missing or ambiguous, or goes with SQL.
+    """
+    if is_name(question):
+        return sql_of(connection, question.strip(), options, filters)
+    given = [*options, *(f"--{column}" for column, part in filters.items() if part)]
+    if given:
+        raise UsageError(f"query: options are for a question by name, and SQL says it itself: {' '.join(given)}")
+    return None, question
 
 
 def words_on_filters(name: str, filters: Mapping[str, str | None]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from energydb.errors import DocumentError, DocumentErrors
-from energydb.leaderboard_files import (
+from energydb.sources.leaderboard_files import (
     INDEX,
     MODELS,
     SHAPES,
@@ -25,7 +25,7 @@ from energydb.leaderboard_files import (
     Read,
     read_folder,
 )
-from energydb.records import (
+from energydb.sources.records import (
     MEASURED_OF_A_BATCH,
     AnyRun,
     Document,
@@ -38,7 +38,7 @@ from energydb.records import (
     TaskKind,
     VideoRun,
 )
-from energydb.strict_json import shown, unlike
+from energydb.sources.strict_json import shown, unlike
 from energydb.units import wh_per_million_tokens
 
 FORMAT = "leaderboard"

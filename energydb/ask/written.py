@@ -1,0 +1,57 @@
+"""Puts an answer into a form: a table to read, CSV, JSON, Markdown, BibTeX; `parquet` writes what isn't text."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from energydb.ask.catalog import Answer
+from energydb.ask.forms import Form
+from energydb.ask.pages import Shown, shown_answer
+from energydb.ask.render import bibtex_entries, csv_lines, json_lines, markdown_lines
+from energydb.errors import QueryError
+
+_LINES = {Form.csv: csv_lines, Form.json: json_lines, Form.markdown: markdown_lines}
+_CITED = ("source", "publisher", "source_url", "cite", "cite_url", "compiled", "data_version", "licence")
+
+
+def shown(answer: Answer, form: Form, width: int | None, limited: Sequence[str] = ()) -> Shown:
+    """Put an answer into words, whatever the form but Parquet, which isn't text.
+
+    Raises:
+        QueryError: the form can't hold such an answer.
+    """
+    refuse_unless_it_fits(answer, form)
+    if form is Form.table:
+        return shown_answer(answer, width, limited)
+    if form is Form.bibtex:
+        return Shown(_bibtex(answer), ())
+    return Shown(_LINES[form](answer.columns, answer.exact_rows()), ())
+
+
+def write(answer: Answer, form: Form, path: Path) -> tuple[str, ...]:
+    """Write an answer to a file as text, and return what is to be said of it.
+
+    Raises:
+        QueryError: the form can't hold such an answer, or a row can't be answered.
+    """
+    written = shown(answer, form, None)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(written.table)
+    return written.words
+
+
+def refuse_unless_it_fits(answer: Answer, form: Form) -> None:
+    """Refuse a form that an answer's columns don't fit.
+
+    Raises:
+        QueryError: two columns of one name where each must have its own, or none for a citation.
+    """
+    if form in (Form.json, Form.parquet) and len(set(answer.columns)) < len(answer.columns):
+        raise QueryError(f"query: {form} needs a name of its own for each column: say `as`")
+    missing = [column for column in _CITED if column not in answer.columns]
+    if form is Form.bibtex and missing:
+        raise QueryError(f"query: --format bibtex is for provenance: expected the columns {', '.join(missing)}")
+
+
+def _bibtex(answer: Answer) -> Iterator[str]:
+    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows()]
+    yield from bibtex_entries(dict.fromkeys(tuple(row[column] for column in _CITED) for row in rows))

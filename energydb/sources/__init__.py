@@ -1,0 +1,38 @@
+"""What comes in: one module an outside format, all of which yield the same records."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from energydb.sources import document, leaderboard
+from energydb.sources.records import Document
+
+
+class Format(NamedTuple):
+    """One outside format: how what it is written in is recognised, a file or a folder, and how it is read."""
+
+    name: str
+    recognises: Callable[[Path], bool]
+    read: Callable[[Path], list[Document]]
+
+
+# In the order in which they are tried.
+FORMATS = (
+    Format(leaderboard.FORMAT, leaderboard.is_leaderboard, leaderboard.read_leaderboard),
+    Format(document.FORMAT, document.is_document, lambda path: [document.read_document(path)]),
+)
+
+
+def is_one_piece(folder: Path) -> bool:
+    """Tell a folder that a format reads as a whole from one that is to be searched."""
+    return any(known.recognises(folder) for known in FORMATS)
+
+
+def read(path: Path) -> list[Document]:
+    """Read a file, or a folder that is one piece, in the first format that takes it.
+
+    Raises:
+        DocumentErrors: every fault that its reader finds.
+        MachineError: a file can't be read.
+    """
+    return next(known for known in FORMATS if known.recognises(path)).read(path)

@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-import sqlalchemy
 from sqlalchemy import Connection
 
 import energydb
-from energydb.errors import DataError, DocumentError, FindingsError
+from energydb.errors import DocumentError, FindingsError
 from energydb.paths import DATA, SCENARIOS, newest_revision
 from energydb.progress import Track, silently
 from energydb.reading import Documents, reading
 from energydb.sources.scenario import Scenario, read_scenarios
 from energydb.sources.search import Input, find
-from energydb.store import tables
 from energydb.store.database import block_size, replacing, writing
-from energydb.store.rows import TableRows, scenario_rows, table_rows
+from energydb.store.rows import insert, table_rows
 from energydb.store.schema import create_macros, lay_out
 
 FINDINGS_SHOWN = 20
@@ -100,18 +98,9 @@ def _build(found: Input, scenarios: Sequence[Scenario], path: Path, track: Track
     with reading(found, path.parent, track) as documents_read, writing(path, block_size(found.size)) as connection:
         lay_out(connection)
         documents = documents_read()
-        loaded = {}
-        for rows in (scenario_rows(scenarios), *table_rows(documents.batches)):
-            _insert(connection, rows)
-            loaded[rows.table] = rows.expected
-        made = {
-            "energydb_version": energydb.__version__,
-            "documents": loaded[tables.Document],
-            "licence_evidence": loaded[tables.LicenceEvidence],
-            "scenarios": loaded[tables.Scenario],
-            "digest": _digest(documents, scenarios),
-        }
-        connection.execute(sqlalchemy.insert(tables.Build), made)
+        build = (energydb.__version__, _digest(documents, scenarios))
+        for rows in table_rows(documents.batches, scenarios, build):
+            insert(connection, rows)
         create_macros(connection)
         notes = found.notes + documents.notes
         contents, _ = _fetch(connection, "contents")
@@ -126,22 +115,6 @@ def _digest(documents: Documents, scenarios: Sequence[Scenario]) -> str:
     )
     decisive = (energydb.__version__, newest_revision(), files, [msgspec.structs.astuple(one) for one in scenarios])
     return hashlib.sha256(repr(decisive).encode()).hexdigest()
-
-
-def _insert(connection: Connection, rows: TableRows) -> None:
-    """Hand whole columns to DuckDB, and make sure that every row arrived."""
-    if not rows.expected:
-        return
-    driver: Any = connection.connection.driver_connection
-    driver.register("arrow_rows", rows.stream)
-    columns: list[Any] = [sqlalchemy.column(name) for name in rows.stream.schema.names]
-    source = sqlalchemy.select(*columns).select_from(sqlalchemy.table("arrow_rows"))
-    connection.execute(sqlalchemy.insert(rows.table).from_select(rows.stream.schema.names, source))
-    driver.unregister("arrow_rows")
-    counting = sqlalchemy.select(sqlalchemy.func.count()).select_from(rows.table)
-    count = connection.execute(counting).scalar_one()
-    if count != rows.expected:
-        raise DataError(f"{rows.table.__tablename__}: expected {rows.expected} rows, got {count}")
 
 
 def _fetch(connection: Connection, view: str, first: int | None = None) -> tuple[Rows, int]:

@@ -1,7 +1,7 @@
 -- View: contents
 -- Grain: one row per release
 -- Key: release_key
--- Reads: release, source, document, model, measured_run, build, alembic_version
+-- Reads: release, source, file, model, measured_run, build, alembic_version
 -- Topic: Trust
 -- Example: contents
 --
@@ -9,8 +9,8 @@
 -- Each release with its counts, dates and licence, and what made the file.
 
 create or replace view contents as
-with document_count as (
-    select release_key, cast(count(*) as integer) as documents from document group by release_key
+with file_count as (
+    select release_key, cast(count(*) as integer) as files from file group by release_key
 ),
 model_count as (
     select release_key, cast(count(*) as integer) as models from model group by release_key
@@ -29,7 +29,7 @@ select
     source.name as source,
     release.compiled,
     release.data_version,
-    coalesce(document_count.documents, 0) as documents,
+    coalesce(file_count.files, 0) as documents,
     coalesce(model_count.models, 0) as models,
     coalesce(run_count.gpus, 0) as gpus,
     coalesce(run_count.runs, 0) as runs,
@@ -44,7 +44,7 @@ select
     release.release_key,
 from release
 join source on source.source_key = release.source_key
-left join document_count on document_count.release_key = release.release_key
+left join file_count on file_count.release_key = release.release_key
 left join model_count on model_count.release_key = release.release_key
 left join run_count on run_count.release_key = release.release_key
 cross join build

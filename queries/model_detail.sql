@@ -1,7 +1,7 @@
 -- View: model_detail
 -- Grain: one row per task, model, boundary and release
 -- Key: model_key
--- Reads: model, document, release, source, task
+-- Reads: model, file, release, source, task
 -- Topic: Releases
 -- Example: model_detail
 --
@@ -45,13 +45,13 @@ select
     release.cite,
     release.cite_url,
     release.caveat,
-    document.file_name as document,
-    document.sha256,
-    model.document_key,
+    file.file_name as document,
+    file.sha256,
+    model.file_key,
     model.release_key,
     model.model_key,
 from model
-join document on document.document_key = model.document_key
+join file on file.file_key = model.file_key
 join release on release.release_key = model.release_key
 join source on source.source_key = release.source_key
 join task on task.id = release.task

@@ -21,6 +21,8 @@ from energydb.store.database import writing
 from energydb.store.schema import create_macros, lay_out
 from tests import reliability
 from tests.documents import LLAMA, SCOUT, run
+from tests.later import make as make_later
+from tests.later import run as run_later
 from tests.leaderboards import small_tasks, write_leaderboard
 
 # Without bytecode on disk each process that a test starts takes two to three times as long to do so.
@@ -146,7 +148,7 @@ def database(empty_database: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyCo
     shutil.copyfile(empty_database, path)
     with duckdb.connect(str(path), config={"threads": 1}) as connection:
         connection.execute("begin")
-        connection.execute("insert into build (energydb_version) values ('0')")
+        connection.execute("insert into build values ('0', 'none')")
         yield connection
 
 
@@ -174,20 +176,25 @@ def add_release(database: duckdb.DuckDBPyConnection, release_key: int = 1, **val
         "cite_url": "https://lab.example/paper",
         "caveat": "A floor.",
         "boundary": "gpu_only",
+        "origin": "published",
+        "measurement_window": "steady_state",
+        "basis": "measured",
+        "is_complete": False,
         **values,
     }
+    insert(database, "boundary", name=release["boundary"])
     insert(database, "task", id=release["task"], kind=release.pop("kind", "text"))
     insert(database, "release", **release)
     return release_key
 
 
 def add_model(database: duckdb.DuckDBPyConnection, model_key: int = 1, **values: Any) -> int:
-    """Add a model, with a document of its own, to release 1 or to the one in `values`."""
+    """Add a model, with a file of its own, to release 1 or to the one in `values`."""
     release_key = values.get("release_key") or add_release(database)
     insert(
         database,
-        "document",
-        document_key=model_key,
+        "file",
+        file_key=model_key,
         release_key=release_key,
         file_name=f"{model_key}.json",
         sha256=str(model_key),
@@ -195,7 +202,7 @@ def add_model(database: duckdb.DuckDBPyConnection, model_key: int = 1, **values:
     model = {
         "model_key": model_key,
         "release_key": release_key,
-        "document_key": model_key,
+        "file_key": model_key,
         "slug": "small",
         "name": "Small",
         "model_id": "org/Small",
@@ -308,6 +315,19 @@ def energydb(tmp_path: Path, programs: Path) -> EnergydbCommand:
         )
 
     return run_command
+
+
+@pytest.fixture(scope="session")
+def _made_later(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("later")
+    make_later(folder)
+    return folder
+
+
+@pytest.fixture
+def later(_made_later: Path, tmp_path: Path) -> EnergydbCommand:
+    """Run the command of an energydb that has one more measured column, in the test's folder."""
+    return functools.partial(run_later, _made_later, cwd=tmp_path)
 
 
 @pytest.fixture(scope="session")

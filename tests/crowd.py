@@ -96,7 +96,8 @@ def crowd(seed: int = 1) -> dict[str, list[Row]]:
     """Draw the rows of every table, a table after those that it references."""
     draw = random.Random(seed)
     made: dict[str, list[Row]] = {
-        "build": [{"energydb_version": "1.2.3"}],
+        "build": [{"energydb_version": "1.2.3", "digest": "none"}],
+        "boundary": [{"name": name} for name in sorted({said[5] for said in RELEASES})],
         "source": [
             {"source_key": key, "name": name, "publisher": f"{name}, Inc.", "url": f"https://{key}.example/"}
             for key, name in enumerate(("Board", "Mill", "Attic"), 1)
@@ -108,7 +109,7 @@ def crowd(seed: int = 1) -> dict[str, list[Row]]:
             {"name": "X1", "memory_gb": None, "rated_watts": None, "facts_source": None},
         ],
         "release": [release(draw, key, said) for key, said in enumerate(RELEASES, 1)],
-        **{name: [] for name in ("document", "model", "configuration", "image_configuration", "video_configuration")},
+        **{name: [] for name in ("file", "model", "configuration", "image_configuration", "video_configuration")},
         **{name: [] for name in ("published_pick", "output_length_bin")},
         "scenario": SCENARIOS,
     }
@@ -139,6 +140,10 @@ def release(draw: random.Random, key: int, at_a_glance: tuple[Any, ...]) -> Row:
         "task": task,
         "format": form,
         "boundary": boundary,
+        "origin": "published",
+        "measurement_window": "steady_state",
+        "basis": "measured",
+        "is_complete": form == "leaderboard",
         "itl_deadline_ms": deadline,
         **{field: f"{field} {key}" for field in said},
         **{field: None if day is None else date.fromisoformat(day) for field, day in dates.items()},
@@ -146,11 +151,11 @@ def release(draw: random.Random, key: int, at_a_glance: tuple[Any, ...]) -> Row:
 
 
 def add_model(draw: random.Random, made: dict[str, list[Row]], of_release: Row, slug: str, **said: Any) -> int:
-    """Add a model with a document of its own; now and then a release says something else of it."""
+    """Add a model with a file of its own; now and then a release says something else of it."""
     key = len(made["model"]) + 1
-    made["document"].append(
+    made["file"].append(
         {
-            "document_key": key,
+            "file_key": key,
             "release_key": of_release["release_key"],
             "file_name": f"{slug}.json",
             "sha256": f"{key:064x}",
@@ -170,7 +175,7 @@ def add_model(draw: random.Random, made: dict[str, list[Row]], of_release: Row, 
         {
             "model_key": key,
             "release_key": of_release["release_key"],
-            "document_key": key,
+            "file_key": key,
             "slug": slug,
             "model_id": f"org/{slug}",
             **said,

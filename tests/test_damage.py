@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from energydb.errors import DocumentErrors
-from energydb.load import _fetch, _insert
 from energydb.sources.document import read_document
 from energydb.sources.leaderboard import read_leaderboard
 from energydb.store.columns import batch_of
 from energydb.store.database import open_engine
-from energydb.store.rows import table_rows
+from energydb.store.rows import insert, table_rows
 from energydb.store.schema import lay_out
 from tests.conftest import swept
 from tests.documents import SCOUT
@@ -157,11 +156,11 @@ def findings(tmp_path_factory):
             path = folder / "llama-4-scout-17b-16e-instruct.json"
             path.write_text(text)
             document = read_document(path)
-            for rows in table_rows([batch_of([document])]):
-                _insert(connection, rows)
-            found, _ = _fetch(connection, "data_quality")
+            for rows in table_rows([batch_of([document])], (), ("0", "none")):
+                insert(connection, rows)
+            found = connection.exec_driver_sql("select check_name from data_quality").scalars().all()
             connection.rollback()
-            return {row[found.columns.index("check_name")] for row in found.rows}
+            return set(found)
 
         yield find
     engine.dispose()

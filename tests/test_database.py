@@ -1,4 +1,4 @@
-"""Migrations: the same schema as declared, down and up again, and by hand."""
+"""The file as a whole: laid out as migrations lead to, upgraded, replaced, and by hand."""
 
 import gzip
 import os
@@ -12,13 +12,11 @@ import alembic.config
 import duckdb
 import pytest
 from alembic.script import ScriptDirectory
-from sqlalchemy.exc import DBAPIError
 
 import energydb.store.database
 from energydb.errors import DataError, UsageError
 from energydb.load import load
 from energydb.paths import ALEMBIC_INI, ROOT, newest_revision
-from energydb.store.check import check_database
 from energydb.store.database import block_size, replacing, writing
 from energydb.store.sandbox import reading
 from energydb.store.schema import create_macros, lay_out
@@ -26,6 +24,7 @@ from energydb.store.tables import Base
 from energydb.store.upgrade import migrate, upgrade
 from energydb.store.views import read_views
 from tests.documents import SCOUT
+from tests.later import LATER
 
 CATALOG = {
     "tables": "select table_name, comment from duckdb_tables()",
@@ -65,7 +64,7 @@ def test_a_new_file_is_what_the_migrations_lead_to(migrated_database, tmp_path):
 
     for what, rows in catalog(migrated_database).items():
         assert new[what] == rows, what
-    assert len(new["tables"]) == len(Base.metadata.tables) + 1  # Alembic's own
+    assert len(new["tables"]) == len(Base.metadata.tables)
     assert len(new["views"]) + len(new["macros"]) == len(read_views())
     assert [name for name, comment in new["tables"] if not comment] == []
     assert [row for row in new["columns"] if not row[-1]] == []
@@ -112,21 +111,22 @@ def alembic_by_hand(programs):
     return run_alembic
 
 
-@pytest.mark.sweep
-def test_down_to_base_and_up_again(tmp_path, alembic_by_hand):
-    """Nothing of energydb's is left at base, and up again is the same schema, views included."""
-    path = tmp_path / "energy.duckdb"
-    alembic_by_hand("upgrade", "head", database=path, program=Path(sys.executable).with_name("alembic"))
-    before = catalog(path)
-    alembic_by_hand("downgrade", "base", database=path)
-    with duckdb.connect(str(path), read_only=True) as connection:
-        assert connection.execute("select view_name from duckdb_views() where not internal").fetchall() == []
-    assert [name for name, _ in catalog(path)["tables"]] == ["alembic_version"]
-    alembic_by_hand("upgrade", "head", database=path)
+def test_there_is_no_way_down(seed_database, tmp_path):
+    """It says so, in one line, before anything is changed: DuckDB alters no table that another one references."""
+    path = Path(shutil.copy(seed_database, tmp_path))
+    before = path.read_bytes()
+    program = Path(sys.executable).with_name("alembic")
+    environment = {**os.environ, "ENERGYDB_DATABASE": str(path)}
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run([program, "downgrade", "base"], cwd=ROOT, env=environment, check=False, **both)
 
-    assert catalog(path) == before
+    assert done.returncode != 0
+    assert "no downgrade: build the file anew" in done.stdout
+    assert "Traceback" not in done.stdout
     with duckdb.connect(str(path), read_only=True) as connection:
-        assert connection.execute("from best_pick").fetchall() == []
+        assert connection.execute("select count(*) from best_pick").fetchone() == (3,)
+    assert catalog(path) == catalog(seed_database)
+    assert len(path.read_bytes()) == len(before)
 
 
 def test_upgrade_by_hand_keeps_rows_and_makes_the_same_kind_of_file(seed_database, tmp_path, alembic_by_hand):
@@ -172,105 +172,123 @@ def test_the_newest_revision_is_the_last_file():
     assert script.get_current_head() == newest_revision()
 
 
-def test_upgrade_keeps_rows_and_tables_that_someone_added(seed_database, tmp_path, alembic_by_hand):
-    """From any revision that is known: the file is copied, migrated and put in place."""
+def test_upgrade_leaves_the_newest_as_it_is(seed_database, tmp_path):
+    """Nothing to do is nothing done."""
     path = Path(shutil.copy(seed_database, tmp_path))
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("create table mine as select 1 as one")
-        before = connection.execute("from configuration order by all").fetchall()
-    alembic_by_hand("downgrade", "0003", database=path)
-    with pytest.raises(DataError, match=r"older energydb \(schema 0003\): energydb upgrade"), reading(path):
-        pass
+    before = path.read_bytes()
 
-    assert upgrade(path) == ("0003", newest_revision())
-    upgraded = path.read_bytes()
     assert upgrade(path) == (newest_revision(), newest_revision())
-    assert path.read_bytes() == upgraded
-    with duckdb.connect(str(path), read_only=True) as connection:
-        assert connection.execute("from configuration order by all").fetchall() == before
-        assert connection.execute("from mine").fetchall() == [(1,)]
-        assert connection.execute("select count(*) from best_pick").fetchone() == (3,)
-        assert connection.execute("from scenario").fetchall() == []
+    assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("kept", sorted((Path(__file__).parent / "older").iterdir()), ids=lambda kept: kept.name[:4])
-def test_a_file_of_each_older_schema_keeps_its_rows(tmp_path, kept, proved):
-    """Kept as it was loaded then, from both formats: every row of every table of that age is there, and sound."""
-    path = tmp_path / "energy.duckdb"
-    path.write_bytes(gzip.decompress(kept.read_bytes()))
-    with duckdb.connect(str(path), read_only=True) as connection:
-        of_then = connection.execute(
-            "select table_name, column_name from duckdb_columns() where table_name in"
-            " (select table_name from duckdb_tables() where table_name <> 'alembic_version')"
-        ).fetchall()
-        columns = {table: [name for of, name in of_then if of == table] for table, _ in of_then}
-        before = {name: rows_of(connection, name, columns[name]) for name in columns}
-
-    assert upgrade(path) == (kept.name[:4], newest_revision())
-
-    with duckdb.connect(str(path), read_only=True) as connection:
-        after = {name: rows_of(connection, name, columns[name]) for name in columns}
-    assert after == before
-    assert sum(len(rows) for rows in before.values()) > 100
-    assert all(before[name] for name in before)
-    rows = sum(len(rows) for rows in before.values())
-    proved("An older file is brought", "each older schema", f"{rows} rows of {len(before)} tables kept")
-    assert [result for result in check_database(path) if not result.sound] == []
+ROWS = "from configuration order by all"
 
 
-def rows_of(connection: duckdb.DuckDBPyConnection, table: str, columns: list[str]) -> list[tuple]:
-    return connection.execute(f"select {', '.join(columns)} from {table} order by all").fetchall()
-
-
-def test_upgrade_keeps_rows_that_are_still_in_the_log(seed_database, tmp_path, alembic_by_hand):
-    """A shell that was killed leaves them there."""
+@pytest.fixture
+def with_mine(seed_database, tmp_path):
+    """The shipped documents' file with a table that someone added, in a shell that was killed: still in the log."""
     path = Path(shutil.copy(seed_database, tmp_path))
-    alembic_by_hand("downgrade", "0004", database=path)
     script = (
         "import duckdb, os, sys\n"
         "connection = duckdb.connect(sys.argv[1])\n"
-        "connection.execute(\"insert into gpu (name) values ('X1')\")\n"
+        "connection.execute('create table mine as select 1 as one')\n"
         "os._exit(0)\n"
     )
     subprocess.run([sys.executable, "-c", script, path], check=True)
     assert Path(f"{path}.wal").stat().st_size > 0
-
-    upgrade(path)
-
-    with duckdb.connect(str(path), read_only=True) as connection:
-        assert connection.execute("select name from gpu order by name").fetchall() == [("B200",), ("H100",), ("X1",)]
-    assert [file.name for file in tmp_path.iterdir()] == ["energy.duckdb"]
+    return path
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(seed_database, tmp_path, alembic_by_hand):
-    """Here a table is in its way; nothing of the half-way stays."""
+def test_upgrade_keeps_every_row_and_what_someone_added(later, with_mine, seed_database, proved):
+    """The file is copied with its log, migrated and put in place; what comes new is NULL, and the rest is sound."""
+    with duckdb.connect(str(seed_database), read_only=True) as connection:
+        before = connection.execute(ROWS).fetchall()
+        names = [name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()]
+        counts = {name: connection.execute(f"select count(*) from {name}").fetchone()[0] for name in names}
+    asked = later("query", "best_pick", "--database", with_mine)
+    assert f"older energydb (schema {newest_revision()}): energydb upgrade {with_mine}" in asked.stderr
+
+    upgraded = later("upgrade", with_mine)
+
+    assert upgraded.stderr == f"{with_mine}: schema {LATER}, from {newest_revision()}\n"
+    assert [file.name for file in with_mine.parent.iterdir() if file.is_file()] == [with_mine.name]
+    with duckdb.connect(str(with_mine), read_only=True) as connection:
+        assert connection.execute("from mine").fetchall() == [(1,)]
+        after = connection.execute("select * exclude (time_to_first_token_ms) " + ROWS).fetchall()
+        assert sorted(after, key=str) == sorted(before, key=str)
+        assert connection.execute("select count(time_to_first_token_ms) from configuration").fetchone() == (0,)
+        assert {n: connection.execute(f"select count(*) from {n}").fetchone()[0] for n in names} == counts
+        said = "select comment from duckdb_columns() where column_name = 'time_to_first_token_ms'"
+        # Of the table and of the view.
+        assert connection.execute(said).fetchall() == [("Time to the first token, ms.",)] * 2
+    checked = later("check", with_mine).stdout
+    assert [line for line in checked.splitlines() if not line.startswith("ok")] == []
+    proved(
+        "An older file is brought", "each older schema", f"{sum(counts.values())} rows of {len(counts)} tables kept"
+    )
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(later, seed_database, tmp_path):
+    """Here a column is in its way; nothing of the half-way stays."""
     path = Path(shutil.copy(seed_database, tmp_path))
-    alembic_by_hand("downgrade", "0003", database=path)
     with duckdb.connect(str(path)) as connection:
-        connection.execute("create table scenario as select 1 as one")
+        connection.execute("alter table configuration add column time_to_first_token_ms varchar")
     before = path.read_bytes()
 
-    with pytest.raises(DBAPIError, match="already exists"):
-        upgrade(path)
+    failed = later("upgrade", path)
 
+    assert failed.returncode != 0
+    assert "already exists" in failed.stderr
     assert path.read_bytes() == before
-    assert [file.name for file in tmp_path.iterdir()] == ["energy.duckdb"]
+    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["energy.duckdb"]
 
 
-def test_a_newer_schema_is_neither_read_nor_replaced(seed_database, tmp_path):
-    """What it would lose isn't known here."""
-    path = Path(shutil.copy(seed_database, tmp_path))
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("update alembic_version set version_num = '9999'")
+def test_a_newer_schema_is_neither_read_nor_replaced(later, tmp_path):
+    """What it would lose isn't known here; each says what to do."""
+    path = tmp_path / "energy.duckdb"
+    assert later("load", "--database", path).returncode == 0
     before = path.read_bytes()
+    newer = rf"made by a newer energydb \(schema {LATER}, this one knows {newest_revision()}\): use that one"
 
-    with pytest.raises(DataError, match="made by a newer energydb"), reading(path):
+    with pytest.raises(DataError, match=newer), reading(path):
         pass
-    with pytest.raises(DataError, match=r"made by a newer energydb \(schema 9999\), so it isn't replaced"):
+    with pytest.raises(DataError, match=rf"made by a newer energydb \(schema {LATER}\), so it isn't replaced"):
         load([], path, strict=True)
-    with pytest.raises(DataError, match="expected an energydb file of schema"):
+    with pytest.raises(DataError, match=newer):
         upgrade(path)
     assert path.read_bytes() == before
+    load([], path, strict=True, force=True)
+    assert catalog(path)["revision"] == [(newest_revision(),)]
+
+
+@pytest.fixture
+def before_releases(tmp_path):
+    """A file that energydb made before its first release, kept from then."""
+    path = tmp_path / "energy.duckdb"
+    path.write_bytes(gzip.decompress((Path(__file__).parent / "older" / "0004.duckdb.gz").read_bytes()))
+    return path
+
+
+def test_a_file_from_before_the_first_release_is_rebuilt(before_releases):
+    """No migration leads on from there: one line says what to do, and that works as it stands."""
+    remedy = r"schema 0004, from before the first release\): rebuild it with `energydb load`$"
+    before = before_releases.read_bytes()
+
+    with pytest.raises(DataError, match=remedy), reading(before_releases):
+        pass
+    with pytest.raises(DataError, match=remedy):
+        upgrade(before_releases)
+    assert before_releases.read_bytes() == before
+    load([], before_releases, strict=True)
+    assert catalog(before_releases)["revision"] == [(newest_revision(),)]
+
+
+def test_what_someone_added_to_it_keeps_it(before_releases):
+    """Energydb comments each table that it makes, whatever it was called then."""
+    gain_a_table(before_releases)
+
+    with pytest.raises(DataError, match=r"holds tables or views that energydb didn't make \(mine\)"):
+        load([], before_releases, strict=True)
 
 
 @pytest.mark.parametrize(
@@ -379,7 +397,7 @@ def test_upgrade_needs_a_file_of_energydbs(tmp_path):
     for name, error, said in (
         ("none", UsageError, "expected an energydb file, got none"),
         ("notes", UsageError, "expected an energydb file, got another file"),
-        ("other.duckdb", DataError, "expected an energydb file of schema"),
+        ("other.duckdb", DataError, "made by another energydb"),
     ):
         with pytest.raises(error, match=f"{name}: {said}"):
             upgrade(tmp_path / name)

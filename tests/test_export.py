@@ -32,7 +32,7 @@ def contents(path: Path) -> dict[str, list[tuple]]:
     """Return every row of every table, but for file names and hashes."""
     with duckdb.connect(str(path), read_only=True) as connection:
         found = {table: connection.execute(f"from {table} order by all").fetchall() for table in TABLES}
-        found["document"] = connection.execute("select document_key, release_key from document").fetchall()
+        found["file"] = connection.execute("select file_key, release_key from file").fetchall()
     return found
 
 

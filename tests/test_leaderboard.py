@@ -91,7 +91,7 @@ def test_output_lengths_and_notes_go_with_the_runs(tmp_path):
     model = models(write_leaderboard(tmp_path / "data", tasks))["gpqa", "mix-8b"]
 
     assert model.output_lengths == (OutputLengths((1.0, 50.5, 100.5, 200.0), (1, 5, 4)),)
-    assert model.parallel_notes == ("DP for attention, EP for MLP experts",)
+    assert [run.parallel_notes for run in model.runs] == ["DP for attention, EP for MLP experts"]
 
 
 def test_a_head_holds_what_the_publisher_says(folder):
@@ -353,12 +353,18 @@ def test_every_field_of_a_text_run_is_its_own(tmp_path):
         "avg_running_batch": 7.5,
         "row_id": "mix-8b/B200/6/48",
         "repeat": 1,
+        "pipeline_parallel": 1,
+        "energy_per_request_joules": 0.75 * 100.5,
+        "parallel_notes": "DP for attention, EP for MLP experts",
+        "gpu_as_published": None,
+        "precision_as_published": None,
     }
 
 
 OF_A_BATCH = {
     **{"num_gpus": 6, "ulysses_degree": 3, "ring_degree": 2, "batch_size": 4, "inference_steps": 28},
     **{"batch_latency_s": 8.5, "gpu_power_watts_total": 1234.5, "gpu": "B200", "precision": "BF16", "repeat": 1},
+    **{"gpu_as_published": None, "precision_as_published": None},
 }
 PUBLISHED = {name: OF_A_BATCH[name] for name in ("num_gpus", "ulysses_degree", "ring_degree", "batch_size")} | {
     **{"inference_steps": 28, "batch_latency_s": 8.5, "avg_power_watts": 1234.5, "gpu_model": "B200"}

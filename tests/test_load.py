@@ -65,7 +65,7 @@ def test_the_head_reads_back(seeds):
 
 def test_documents_are_told_by_name_and_hash(seeds):
     """A number can be traced to the bytes that it came from."""
-    rows = seeds.execute("select file_name, sha256 from document order by file_name").fetchall()
+    rows = seeds.execute("select file_name, sha256 from file order by file_name").fetchall()
 
     assert rows == [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in (LLAMA, SCOUT)]
 
@@ -528,6 +528,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 def test_tables_hold_a_column_for_every_field():
     """A field of a run that had no column would be lost without a word."""
     names = {column.name for column in Configuration.__table__.columns}
-    own = {"configuration_key", "model_key", "parallel_notes"}
+    own = {"configuration_key", "model_key", "parallel_notes", "pipeline_parallel", "energy_per_request_joules"}
+    own |= {"gpu_as_published", "precision_as_published"}
 
     assert set(json.loads(SCOUT.read_text())["configurations"][0]) == names - own

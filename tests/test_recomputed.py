@@ -15,7 +15,7 @@ import energydb
 from energydb.load import load
 from energydb.paths import SCENARIOS, newest_revision
 from energydb.sources import leaderboard
-from energydb.store import gpus
+from energydb.store import facts
 from energydb.store.views import literal, read_views
 from tests.conftest import answer
 from tests.crowd import crowd, fill
@@ -265,7 +265,7 @@ def whole(tmp_path_factory) -> Iterator[tuple[duckdb.DuckDBPyConnection, World]]
     load([Path(FOLDER)], path, strict=True)
     says = leaderboard._SOURCE
     world = world_of_leaderboard(
-        Path(FOLDER), says, gpus.VENDOR_FACTS, SCENARIOS, energydb.__version__, newest_revision()
+        Path(FOLDER), says, facts.VENDOR_FACTS, SCENARIOS, energydb.__version__, newest_revision()
     )
     with duckdb.connect(str(path), read_only=True) as connection:
         yield connection, world

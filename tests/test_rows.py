@@ -13,7 +13,7 @@ def rows_of(*batches):
     """Return the rows of every table, as they are handed to the database."""
     return {
         made.table.__tablename__: [tuple(row.values()) for row in made.stream.read_all().to_pylist()]
-        for made in table_rows([batch_of(documents) for documents in batches])
+        for made in table_rows([batch_of(documents) for documents in batches], (), ("0.0.0", "none"))
     }
 
 
@@ -41,12 +41,12 @@ def test_keys_follow_slugs_and_not_file_names(tmp_path):
         (4, 3, "H100"),
     ]
     assert first["published_pick"] == [(1, "B200", 1), (2, "H100", 2), (3, "H100", 4)]
-    assert [row[2] for row in first["document"]] == ["a.json", "b.json", "c.json"]
+    assert [row[2] for row in first["file"]] == ["a.json", "b.json", "c.json"]
     one, two, three = crossed
     for batches in ([[three, two, one]], [[one, two, three]], [[three], [two], [one]], [[one], [three, two]]):
         other = rows_of(*batches)
-        assert [row[2] for row in other.pop("document")] == ["3.json", "2.json", "1.json"]
-        assert other == {table: rows for table, rows in first.items() if table != "document"}
+        assert [row[2] for row in other.pop("file")] == ["3.json", "2.json", "1.json"]
+        assert other == {table: rows for table, rows in first.items() if table != "file"}
 
 
 def test_models_of_a_leaderboard_are_numbered_by_slug(tmp_path):
@@ -60,7 +60,7 @@ def test_models_of_a_leaderboard_are_numbered_by_slug(tmp_path):
     found = rows_of(read_leaderboard(write_leaderboard(tmp_path / "data", {"gpqa": rows})))
 
     assert [(row[0], row[3]) for row in found["model"]] == [(1, "mix-8b"), (2, "small-1b")]
-    assert [(row[0], row[1], row[8]) for row in found["configuration"]] == [
+    assert [(row[0], row[1], row[9]) for row in found["configuration"]] == [
         (1, 1, 4),
         (2, 1, 2),
         (3, 2, 8),
@@ -74,20 +74,27 @@ def test_models_of_a_leaderboard_are_numbered_by_slug(tmp_path):
     ]
 
 
-def test_every_document_says_how_many_rows_it_came_with(tmp_path):
+def test_every_file_says_how_many_rows_it_came_with(tmp_path):
     """Models, runs, picks and bins, by the first of its files: what is lost later shows."""
     data = write_leaderboard(tmp_path / "data")
     own = made(tmp_path, "own.json", "small", run(), run(gpu="B200"), run(gpu="B200", max_num_seqs=16))
     found = rows_of([*read_leaderboard(data), own])
-    named = {key: name for key, _, name, _ in found["document"]}
+    named = {key: name for key, _, name, _ in found["file"]}
 
-    assert {named[key]: tuple(counts) for key, *counts in found["document_rows"]} == {
-        "own.json": (1, 3, 2, 0),
-        "lm-arena-chat.json": (2, 5, 0, 15),
-        "gpqa.json": (1, 1, 0, 3),
-        "text-to-image.json": (1, 3, 0, 0),
-        "text-to-video.json": (1, 3, 0, 0),
+    counted = {(named[key], table): rows for table, key, rows in found["loaded"] if key is not None}
+    names = ("model", "configuration", "image_configuration", "video_configuration", "published_pick")
+    assert {
+        name: tuple(counted.get((name, table), 0) for table in (*names, "output_length_bin"))
+        for name in {name for name, _ in counted}
+    } == {
+        "own.json": (1, 3, 0, 0, 2, 0),
+        "lm-arena-chat.json": (2, 5, 0, 0, 0, 15),
+        "gpqa.json": (1, 1, 0, 0, 0, 3),
+        "text-to-image.json": (1, 0, 3, 0, 0, 0),
+        "text-to-video.json": (1, 0, 0, 3, 0, 0),
     }
+    totals = {table: rows for table, key, rows in found["loaded"] if key is None}
+    assert totals == {name: len(found[name]) for name in totals}
     assert sorted(named) == list(range(1, 1 + len(named)))
 
 
@@ -107,7 +114,7 @@ def test_releases_and_sources_are_numbered_in_order(tmp_path):
         (3, 2, "2026-09-27"),
     ]
     assert [row[:3] for row in found["model"]] == [(1, 1, 1), (2, 2, 2), (3, 3, 3)]
-    assert [(row[1], row[11]) for row in found["configuration"]] == [(1, 4.0), (2, 3.0), (3, 2.0)]
+    assert [(row[1], row[12]) for row in found["configuration"]] == [(1, 4.0), (2, 3.0), (3, 2.0)]
 
 
 def test_evidence_keeps_its_order(tmp_path):

@@ -123,7 +123,7 @@ def _run_faults(
             document.gpus,
         )
 
-    settings = list(zip(*(columns[field] for field in ("gpu", "num_gpus", "max_num_seqs", "repeat")), strict=True))
+    settings = list(zip(*(columns[field] for field in (*Run.SETTING, "repeat")), strict=True))
     if len(set(settings)) < len(settings):
         first_place: dict[tuple[object, ...], int] = {}
         for place, setting in enumerate(settings):
@@ -208,6 +208,10 @@ def _head(document: ModelDocument) -> Head:
         configurations_note=source.configurations,
         caveat=document.caveat,
         boundary=document.boundary,
+        origin="published",
+        measurement_window="steady_state",
+        basis="measured",
+        is_complete=False,
         licence_evidence=source.licence_evidence,
         **{field: getattr(source, field) for field in SAME_NAME_IN_SOURCE},
     )
@@ -219,7 +223,7 @@ def _fill_late_fields(slug: str, columns: Columns) -> None:
         return
     row_ids, repeats = list(columns["row_id"]), list(columns["repeat"])
     seen: dict[tuple[Any, ...], int] = {}
-    for place, setting in enumerate(zip(columns["gpu"], columns["num_gpus"], columns["max_num_seqs"], strict=True)):
+    for place, setting in enumerate(zip(*(columns[field] for field in Run.SETTING), strict=True)):
         seen[setting] = seen.get(setting, 0) + 1
         row_ids[place] = row_ids[place] or "/".join(map(str, (slug, *setting)))
         repeats[place] = repeats[place] or seen[setting]

@@ -5,7 +5,7 @@ from typing import Annotated, Any, cast
 
 from msgspec import Meta, Struct
 
-from energydb.sources.records import Head, Run
+from energydb.sources.records import Head
 from energydb.sources.strict_json import Count, Positive, Text
 
 # A field that came late to the format: None where it is absent, while a null is refused like any other
@@ -36,7 +36,7 @@ class Source(Struct, frozen=True, forbid_unknown_fields=True):
     configurations: Text
 
 
-class Configuration(Run, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Configuration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One measured run, as published."""
 
     gpu: Text

@@ -5,7 +5,7 @@ Figures are kept in full precision. What the folder doesn't say of its source st
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,13 @@ from energydb.sources.leaderboard_files import (
     read_folder,
 )
 from energydb.sources.records import (
-    MEASURED_OF_A_BATCH,
     AnyRun,
     Document,
     Head,
     ImageRun,
     Model,
     OutputLengths,
+    R,
     Run,
     Runs,
     TaskKind,
@@ -61,11 +61,29 @@ _SOURCE: dict[str, Any] = {
     "caveat": "GPU energy only, measured at steady state on a busy server. Host, network, cooling and idle time "
     "are not counted. Every figure is a floor; a lightly used server sits well above it.",
     "boundary": "gpu_only",
+    "origin": "published",
+    "measurement_window": "steady_state",
+    "basis": "measured",
+    "is_complete": True,
 }
 # The leaderboard's own default ceiling on the median inter-token latency, for all of its text tasks.
 _ITL_DEADLINE_MS = 500
 _PRECISIONS = {"bfloat16": "BF16", "fp8": "FP8", "mxfp4": "MXFP4"}
 HEAD_PLACES: Mapping[str, str] = {"workload": "$.task_display_name"}
+# What the publisher calls otherwise than the records do.
+_PUBLISHED_AS = {
+    "gpu": "gpu_model",
+    "avg_requests_in_flight": "avg_batch_size",
+    "avg_running_batch": "avg_batch_size",
+    "avg_output_tokens": "avg_output_len",
+    "gpu_power_watts_total": "avg_power_watts",
+    "joules_per_output_token": "energy_per_token_joules",
+    "joules_per_image": "energy_per_image_joules",
+    "joules_per_video": "energy_per_video_joules",
+    "tokens_per_second": "output_throughput_tokens_per_sec",
+    "images_per_second": "throughput_images_per_sec",
+    "videos_per_second": "throughput_videos_per_sec",
+}
 
 
 def is_leaderboard(folder: Path) -> bool:
@@ -268,30 +286,24 @@ def _head(folder: Folder, task: str) -> Head:
 def _model(rows: list[Any], kind: TaskKind, file: ModelFile[Any]) -> Model:
     first = rows[0]
     slug = _slug(first.model_id)
-    make = _RUNS[kind]
     seen: dict[tuple[object, ...], int] = {}
     runs = []
-    for row in rows:
-        run = make(row, slug)
-        setting = _setting(run)
+    for row, in_file in zip(rows, file.configurations, strict=True):
+        derived = _derived(row, in_file, slug) if kind == "text" else {}
+        run = _run(_RUNS[kind], row, precision=_PRECISIONS[row.weight_precision], repeat=1, **derived)
+        setting = tuple(getattr(run, field) for field in run.SETTING)
         seen[setting] = seen.get(setting, 0) + 1
         runs.append(msgspec.structs.replace(run, repeat=seen[setting]))
-    is_text = kind == "text"
+    lengths = [run.output_length_distribution for run in file.configurations] if kind == "text" else []
     return Model(
         slug=slug,
         name=first.nickname,
         model_id=first.model_id,
         params_b=first.total_params_billions,
         active_params_b=first.activated_params_billions,
-        architecture=first.architecture if is_text else None,
+        architecture=first.architecture if kind == "text" else None,
         runs=Runs.of(runs),
-        parallel_notes=tuple(run.parallelization.notes or None for run in file.configurations) if is_text else (),
-        output_lengths=tuple(
-            OutputLengths(run.output_length_distribution.bins, run.output_length_distribution.counts)
-            for run in file.configurations
-        )
-        if is_text
-        else (),
+        output_lengths=tuple(OutputLengths(of_run.bins, of_run.counts) for of_run in lengths),
     )
 
 
@@ -304,76 +316,21 @@ def _slug(model_id: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", model_id.rpartition("/")[2].lower())
 
 
-def _setting(run: AnyRun) -> tuple[object, ...]:
-    """Return what the repeats of a run share."""
-    if isinstance(run, Run):
-        return (run.gpu, run.num_gpus, run.max_num_seqs)
-    apart = {*MEASURED_OF_A_BATCH, "repeat"}
-    return tuple(getattr(run, field) for field in run.__struct_fields__ if field not in apart)
+def _run(kind: type[R], row: Any, **derived: Any) -> R:
+    """Make a run of what a row says, by the publisher's names, and of what is derived from it."""
+    said = {field: _PUBLISHED_AS.get(field, field) for field in kind.__struct_fields__ if field not in derived}
+    return kind(**derived, **{field: getattr(row, name) for field, name in said.items() if hasattr(row, name)})
 
 
-def _text_run(row: Any, slug: str) -> Run:
+def _derived(row: Any, in_file: Any, slug: str) -> dict[str, Any]:
+    """Return what a run of a text model holds beside what its row says."""
     limit = "none" if row.max_num_seqs is None else row.max_num_seqs
-    return Run(
-        gpu=row.gpu_model,
-        num_gpus=row.num_gpus,
-        tensor_parallel=row.tensor_parallel,
-        data_parallel=row.data_parallel,
-        expert_parallel=row.expert_parallel,
-        precision=_PRECISIONS[row.weight_precision],
-        max_num_seqs=row.max_num_seqs,
-        avg_requests_in_flight=row.avg_batch_size,
-        wh_per_million_output_tokens=wh_per_million_tokens(row.energy_per_token_joules),
-        joules_per_output_token=row.energy_per_token_joules,
-        median_itl_ms=row.median_itl_ms,
-        p90_itl_ms=row.p90_itl_ms,
-        p95_itl_ms=row.p95_itl_ms,
-        p99_itl_ms=row.p99_itl_ms,
-        tokens_per_second=row.output_throughput_tokens_per_sec,
-        gpu_power_watts_total=row.avg_power_watts,
-        avg_output_tokens=row.avg_output_len,
-        under_itl_deadline=row.median_itl_ms <= _ITL_DEADLINE_MS,
-        avg_running_batch=row.avg_batch_size,
-        row_id=f"{slug}/{row.gpu_model}/{row.num_gpus}/{limit}",
-        repeat=1,
-    )
-
-
-def _diffusion_fields(row: Any) -> dict[str, Any]:
-    same = ("num_gpus", "ulysses_degree", "ring_degree", "batch_size", "inference_steps", "batch_latency_s")
     return {
-        "gpu": row.gpu_model,
-        "precision": _PRECISIONS[row.weight_precision],
-        "gpu_power_watts_total": row.avg_power_watts,
-        "repeat": 1,
-        **{field: getattr(row, field) for field in same},
+        "wh_per_million_output_tokens": wh_per_million_tokens(row.energy_per_token_joules),
+        "under_itl_deadline": row.median_itl_ms <= _ITL_DEADLINE_MS,
+        "row_id": f"{slug}/{row.gpu_model}/{row.num_gpus}/{limit}",
+        "parallel_notes": in_file.parallelization.notes or None,
     }
 
 
-def _image_run(row: Any, slug: str) -> ImageRun:
-    return ImageRun(
-        image_height=row.image_height,
-        image_width=row.image_width,
-        joules_per_image=row.energy_per_image_joules,
-        images_per_second=row.throughput_images_per_sec,
-        **_diffusion_fields(row),
-    )
-
-
-def _video_run(row: Any, slug: str) -> VideoRun:
-    return VideoRun(
-        video_height=row.video_height,
-        video_width=row.video_width,
-        num_frames=row.num_frames,
-        fps=row.fps,
-        joules_per_video=row.energy_per_video_joules,
-        videos_per_second=row.throughput_videos_per_sec,
-        **_diffusion_fields(row),
-    )
-
-
-_RUNS: Mapping[TaskKind, Callable[[Any, str], AnyRun]] = {
-    "text": _text_run,
-    "image": _image_run,
-    "video": _video_run,
-}
+_RUNS: Mapping[TaskKind, type[AnyRun]] = {"text": Run, "image": ImageRun, "video": VideoRun}

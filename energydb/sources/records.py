@@ -4,13 +4,16 @@ The field names are the JSON keys of a model document and the column names of th
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import date
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, ClassVar, Literal, TypeVar, cast, overload
 
 import msgspec
 
 TaskKind = Literal["text", "image", "video"]
+Origin = Literal["published", "own"]
+Window = Literal["steady_state", "whole_run", "stated"]
+Basis = Literal["measured", "modelled", "stated", "mixed"]
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +34,10 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     cite_url: str
     caveat: str
     boundary: str
+    origin: Origin
+    measurement_window: Window
+    basis: Basis
+    is_complete: bool
     document_version: str | None = None
     updated: date | None = None
     unit: str | None = None
@@ -54,8 +61,11 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """One measured run of a text model (units in the names).
 
-    None where a format's publisher allows it: fields that came late, no cap on sequences, no notes.
+    None where a format's publisher allows it: fields that came late, no cap on sequences, no notes. Repeats share
+    what is in `SETTING`.
     """
+
+    SETTING: ClassVar[tuple[str, ...]] = ("gpu", "num_gpus", "max_num_seqs")
 
     gpu: str
     num_gpus: int
@@ -78,10 +88,25 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     p95_itl_ms: float | None
     row_id: str
     repeat: int
+    pipeline_parallel: int = 1
+    energy_per_request_joules: float | None = None
+    parallel_notes: str | None = None
+    gpu_as_published: str | None = None
+    precision_as_published: str | None = None
 
 
 class DiffusionRun(msgspec.Struct, frozen=True, kw_only=True):
     """What runs of image and of video models have in common (units in the names)."""
+
+    SETTING: ClassVar[tuple[str, ...]] = (
+        "gpu",
+        "num_gpus",
+        "ulysses_degree",
+        "ring_degree",
+        "precision",
+        "batch_size",
+        "inference_steps",
+    )
 
     gpu: str
     num_gpus: int
@@ -93,10 +118,14 @@ class DiffusionRun(msgspec.Struct, frozen=True, kw_only=True):
     batch_latency_s: float
     gpu_power_watts_total: float
     repeat: int
+    gpu_as_published: str | None = None
+    precision_as_published: str | None = None
 
 
 class ImageRun(DiffusionRun, frozen=True, kw_only=True):
     """One measured run of a model that makes images."""
+
+    SETTING: ClassVar[tuple[str, ...]] = (*DiffusionRun.SETTING, "image_height", "image_width")
 
     image_height: int
     image_width: int
@@ -107,6 +136,8 @@ class ImageRun(DiffusionRun, frozen=True, kw_only=True):
 class VideoRun(DiffusionRun, frozen=True, kw_only=True):
     """One measured run of a model that makes videos; None where the publisher doesn't say."""
 
+    SETTING: ClassVar[tuple[str, ...]] = (*DiffusionRun.SETTING, "video_height", "video_width", "num_frames", "fps")
+
     video_height: int
     video_width: int
     num_frames: int | None
@@ -116,20 +147,13 @@ class VideoRun(DiffusionRun, frozen=True, kw_only=True):
 
 
 AnyRun = Run | ImageRun | VideoRun
-# The fields of image and video runs that are measured; all others but `repeat` are set.
-MEASURED_OF_A_BATCH = frozenset(
-    {
-        *("batch_latency_s", "gpu_power_watts_total"),
-        *("joules_per_image", "images_per_second", "joules_per_video", "videos_per_second"),
-    }
-)
 R = TypeVar("R", bound=AnyRun)
 
 
 class Runs(Sequence[R]):
     """Runs of one kind, in document order: all of them field by field, and each as a record when it's asked for.
 
-    `columns` maps every field of `kind` to its values, run by run.
+    `columns` maps the fields of `kind` to their values, run by run; one that isn't there has its default in each.
     """
 
     def __init__(self, kind: type[R], columns: Mapping[str, Sequence[Any]]) -> None:
@@ -157,12 +181,25 @@ class Runs(Sequence[R]):
         """Count the runs."""
         return len(next(iter(self.columns.values())))
 
+    def column(self, field: str) -> Sequence[Any]:
+        """Return the values of a field, run by run."""
+        return (
+            self.columns[field]
+            if field in self.columns
+            else [_defaults(cast(Hashable, self.kind))[field]] * len(self)
+        )
+
     @functools.cached_property
     def _records(self) -> tuple[R, ...]:
         return tuple(
             self.kind(**dict(zip(self.columns, values, strict=True)))
             for values in zip(*self.columns.values(), strict=True)
         )
+
+
+@functools.cache
+def _defaults(kind: Hashable) -> dict[str, Any]:
+    return {field.name: field.default for field in msgspec.structs.fields(cast(type, kind)) if not field.required}
 
 
 def columns_of(records: Sequence[msgspec.Struct]) -> dict[str, Sequence[Any]]:
@@ -182,7 +219,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     """A model as one document describes it, its runs in document order, and what it calls best.
 
     All runs are of one kind, the task's. `picks` maps a GPU to the place of the published pick in `runs`.
-    `parallel_notes` and `output_lengths` go with the runs one by one, and are empty where the format holds none.
+    `output_lengths` go with the runs one by one, and are empty where the format holds none.
     """
 
     slug: str
@@ -193,7 +230,6 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     architecture: str | None
     runs: Runs[Any]
     picks: dict[str, int] = {}
-    parallel_notes: tuple[str | None, ...] = ()
     output_lengths: tuple[OutputLengths, ...] = ()
 
 

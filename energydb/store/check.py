@@ -1,65 +1,16 @@
 """Holds a database file against what it promises: schema, rows, keys, views, and the data's own rules."""
 
-import functools
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
-from sqlalchemy import ForeignKey
+from sqlalchemy import Table
 
-from energydb.sources.records import MEASURED_OF_A_BATCH
 from energydb.store import tables
-from energydb.store.database import writing
+from energydb.store.definitions import as_made_now, defined
 from energydb.store.sandbox import reading
-from energydb.store.schema import create_macros, lay_out
 from energydb.store.views import read_views
-
-# What DuckDB knows each thing by: its SQL, and its own and its columns' comments. Tables by their columns and
-# constraints, which a migrated file has in another order than a new one.
-_DEFINITIONS = """
-    select
-        duckdb_tables.table_name,
-        'table',
-        concat(any_value(named.columns), string_agg(kept.definition, ', ' order by kept.definition)),
-        any_value(duckdb_tables.comment)
-    from duckdb_tables()
-    join (
-        select table_name, string_agg(column_name, ', ' order by column_index) as columns
-        from duckdb_columns()
-        group by table_name
-    ) as named on named.table_name = duckdb_tables.table_name
-    left join (
-        select table_name, concat(constraint_text, ' of ', cast(constraint_column_names as varchar)) as definition
-        from duckdb_constraints()
-    ) as kept on kept.table_name = duckdb_tables.table_name
-    group by duckdb_tables.table_name
-    union all
-    select view_name, 'view', sql, comment from duckdb_views() where not internal
-    union all
-    -- Each file's macros hold its own digest, wherever that is to be found.
-    select
-        function_name,
-        'macro',
-        replace(
-            concat(array_to_string(parameters, ', '), ' as ', macro_definition),
-            coalesce(
-                (select any_value(digest) from build),
-                nullif(regexp_extract(macro_definition, '[0-9a-f]{64}'), ''),
-                'any build'
-            ),
-            'any build'
-        ),
-        comment
-    from duckdb_functions()
-    where function_type = 'table_macro' and not internal
-    union all
-    select concat(table_name, '.', column_name), 'column', data_type, comment
-    from duckdb_columns()
-    where not internal
-"""
-
 
 MISSING = "isn't there"
 
@@ -98,7 +49,7 @@ def check_database(path: Path) -> Iterator[Result]:
 
 def _definitions(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     """Hold every table, view, macro and column against what energydb makes."""
-    expected, got = _as_made_now(), _defined(connection)
+    expected, got = as_made_now(), defined(connection)
     unlike = [(name, kind) for name, kind in expected if got.get((name, kind)) != expected[name, kind]]
     for name, kind in unlike:
         parent = name.partition(".")[0]
@@ -108,22 +59,6 @@ def _definitions(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
         yield Result(f"{kind} {name}", found, False)
     if not unlike:
         yield Result("definitions", f"{len(expected)} as energydb makes them", True)
-
-
-@functools.cache
-def _as_made_now() -> dict[tuple[str, str], tuple[str | None, ...]]:
-    """Return the definitions of an empty file, made for this: as DuckDB reads them back, which is not as given."""
-    with tempfile.TemporaryDirectory(prefix="energydb-") as folder:
-        empty = Path(folder) / "empty.duckdb"
-        with writing(empty) as making:
-            lay_out(making)
-            create_macros(making)
-        with reading(empty) as fresh:
-            return _defined(fresh)
-
-
-def _defined(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], tuple[str | None, ...]]:
-    return {row[:2]: row for row in connection.execute(_DEFINITIONS).fetchall()}
 
 
 def _tables(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
@@ -136,90 +71,48 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
             yield Result(f"table {table.name}", _unreadable(error), False)
 
 
-def _documents(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
-    """Hold the rows that are there against those that were counted as the documents were read."""
-    builds = connection.execute("select documents, scenarios, licence_evidence from build").fetchall()
-    if len(builds) != 1:
-        yield Result("build", f"expected one row, got {len(builds)}", False)
-        return
-    ((documents, scenarios, evidence),) = builds
-    if documents is None:
-        yield Result("rows of documents", "not counted: loaded by an energydb that didn't yet", True)
-        return
-    there = {}
-    for table, loaded in (("document", documents), ("scenario", scenarios), ("licence_evidence", evidence)):
-        there[table] = got = _count(connection, f"from {table}")
-        if got != loaded:
-            yield Result(f"table {table}", f"expected {loaded} rows, as many as were loaded, got {got}", False)
-    short = connection.execute(_SHORT_OF_ROWS).fetchall()
-    for name, what, expected, got in short:
-        yield Result(f"document {name}", f"expected {expected} {what}, as it was read with, got {got}", False)
-    if not short and there["document"] == documents:
-        yield Result("rows of documents", f"all there, of {documents} documents", True)
+def _rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
+    """Hold the rows of each table, of each file, against those that were counted as they were loaded."""
+    loaded = {
+        row[:2]: row[2] for row in connection.execute("select table_name, file_key, rows from loaded").fetchall()
+    }
+    names: dict[int | None, str] = dict(connection.execute("select file_key, file_name from file").fetchall())
+    short = 0
+    for table in tables.Base.metadata.sorted_tables:
+        name = table.name
+        if name in (tables.Loaded.__tablename__, tables.AlembicVersion.__tablename__):
+            continue
+        path = _joins_to_model(table)
+        counting = (
+            f"select {'null' if path is None else 'model.file_key'}, count(*) from {name} {path or ''} group by 1"
+        )
+        got = dict(connection.execute(counting).fetchall())
+        expected = {file_key: rows for (of, file_key), rows in loaded.items() if of == name}
+        for file_key in expected.keys() | got.keys():
+            if expected.get(file_key, 0) != got.get(file_key, 0):
+                short += 1
+                of_file = f"file {names.get(file_key, file_key)}: {name}" if path is not None else f"table {name}"
+                found = f"expected {expected.get(file_key, 0)} rows, as were loaded, got {got.get(file_key, 0)}"
+                yield Result(of_file, found, False)
+    if not short:
+        yield Result("rows of files", f"all there, of {len(names)} files", True)
 
 
-_SHORT_OF_ROWS = """
-with run as (
-    select model_key, count(*) as runs
-    from (
-        select model_key from configuration
-        union all
-        select model_key from image_configuration
-        union all
-        select model_key from video_configuration
-    )
-    group by model_key
-),
-pick as (
-    select model_key, count(*) as picks from published_pick group by model_key
-),
-bin as (
-    select configuration.model_key, count(*) as bins
-    from output_length_bin
-    join configuration on configuration.configuration_key = output_length_bin.configuration_key
-    group by configuration.model_key
-),
-held as (
-    select
-        model.document_key,
-        count(*) as models,
-        coalesce(sum(run.runs), 0) as runs,
-        coalesce(sum(pick.picks), 0) as picks,
-        coalesce(sum(bin.bins), 0) as bins,
-    from model
-    left join run on run.model_key = model.model_key
-    left join pick on pick.model_key = model.model_key
-    left join bin on bin.model_key = model.model_key
-    group by model.document_key
-),
-pair as (
-    select
-        document_key,
-        unnest([
-            {'what': 'models', 'expected': document_rows.models, 'got': held.models},
-            {'what': 'runs', 'expected': document_rows.runs, 'got': held.runs},
-            {'what': 'published picks', 'expected': document_rows.published_picks, 'got': held.picks},
-            {'what': 'bins of output lengths', 'expected': document_rows.output_length_bins, 'got': held.bins},
-        ], recursive := true),
-    from document_rows
-    full join held using (document_key)
-)
-select document.file_name, pair.what, coalesce(pair.expected, 0), coalesce(pair.got, 0)
-from pair
-join document on document.document_key = pair.document_key
-where pair.expected is distinct from pair.got
-order by document.document_key, pair.what
-"""
-
-
-def _references() -> list[ForeignKey]:
-    """Return every foreign key of every table."""
-    return [key for table in tables.Base.metadata.sorted_tables for key in table.foreign_keys]
+def _joins_to_model(table: Table) -> str | None:
+    """Return the joins that lead from a table's rows to their model, and so to their file; None where none do."""
+    if table.name == "model":
+        return ""
+    for key in sorted(table.foreign_keys, key=lambda key: key.column.table.name != "model"):
+        parent = key.column.table
+        further = _joins_to_model(parent)
+        if further is not None:
+            return f"join {parent.name} on {parent.name}.{key.column.name} = {table.name}.{key.parent.name} {further}"
+    return None
 
 
 def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     broken = 0
-    keys = _references()
+    keys = [key for table in tables.Base.metadata.sorted_tables for key in table.foreign_keys]
     for key in keys:
         child, parent = key.parent, key.column
         lost = _count(
@@ -234,29 +127,10 @@ def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
         yield Result("foreign keys", f"{len(keys)} hold", True)
 
 
-def _nothing_unused(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
-    """Hold that each source, task, release and GPU is there for something that was loaded."""
-    keys = _references()
-    unused = 0
-    for table in (tables.Source, tables.Task, tables.Release, tables.Gpu):
-        uses = [key for key in keys if key.column.table is table.__table__]
-        used = " union all ".join(f"select {key.parent.name} as used from {key.parent.table.name}" for key in uses)
-        left = _count(connection, f"from {table.__tablename__} anti join ({used}) on used = {uses[0].column.name}")
-        if left:
-            unused += left
-            yield Result(f"table {table.__tablename__}", f"{left} rows that nothing refers to", False)
-    if not unused:
-        yield Result("sources, tasks, releases and GPUs", "each is used", True)
-
-
 def _unique_runs(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     """Hold that no run comes twice: the load checks it, and no index keeps it."""
-    for table in tables.RUN_TABLES.values():
-        if table is tables.Configuration:
-            setting = "model_key, gpu, num_gpus, max_num_seqs, repeat"
-        else:
-            _key, *rest = [column.name for column in table.__table__.columns]
-            setting = ", ".join(name for name in rest if name not in MEASURED_OF_A_BATCH)
+    for kind, table in tables.RUN_TABLES.items():
+        setting = ", ".join(("model_key", *kind.SETTING, "repeat"))
         twice = _count(
             connection, f"from (select 1 from {table.__tablename__} group by {setting} having count(*) > 1)"
         )
@@ -294,9 +168,8 @@ def _views(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
 
 _CHECKS: dict[str, Callable[[duckdb.DuckDBPyConnection], Iterator[Result]]] = {
     "tables": _tables,
-    "rows of documents": _documents,
+    "rows of files": _rows,
     "foreign keys": _foreign_keys,
-    "unused rows": _nothing_unused,
     "runs": _unique_runs,
     "published picks": _published_picks,
     "views": _views,

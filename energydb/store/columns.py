@@ -4,7 +4,7 @@ Within a batch runs are counted from 0; the keys that they have in a database ar
 """
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -91,10 +91,9 @@ def batch_of(documents: Iterable[Document]) -> Batch:
                 gpus=tuple(sorted(set(model.runs.columns["gpu"]))),
             )
             of_document.append(extent)
-            notes = model.parallel_notes or (None,) * extent.runs
-            own.extend({**model.runs.columns, "parallel_notes": notes}, extent.runs)
+            own.extend(model.runs.column, extent.runs)
             if extent.bins:
-                bins.extend(_bin_columns(model, extent.first), extent.bins)
+                bins.extend(_bin_columns(model, extent.first).__getitem__, extent.bins)
         extents.append(of_document)
         head = heads.setdefault(document.head, document.head)  # one object, however many documents
         models = tuple(msgspec.structs.replace(model, **_NO_RUNS) for model in document.models)
@@ -103,7 +102,7 @@ def batch_of(documents: Iterable[Document]) -> Batch:
     return Batch(kept, extents, columns)
 
 
-_NO_RUNS: dict[str, Any] = {"runs": Runs(Run, {"gpu": []}), "parallel_notes": (), "output_lengths": ()}
+_NO_RUNS: dict[str, Any] = {"runs": Runs(Run, {"gpu": []}), "output_lengths": ()}
 
 
 class _Rows:
@@ -125,12 +124,12 @@ class _Rows:
     def __len__(self) -> int:
         return self._count
 
-    def extend(self, columns: Mapping[str, Sequence[Any]], count: int) -> None:
-        """Append `count` rows."""
+    def extend(self, column: Callable[[str], Sequence[Any]], count: int) -> None:
+        """Append `count` rows, of which `column` gives one column."""
         for name, letter, numbers in self._numbers:
-            numbers += struct.pack(f"={count}{letter}", *columns[name])
+            numbers += struct.pack(f"={count}{letter}", *column(name))
         for name, others in self._others:
-            others += columns[name]
+            others += column(name)
         self._count += count
 
     def columns(self) -> pa.RecordBatch:

@@ -133,26 +133,29 @@ def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
     try:
         with open_to_read(real, target) as connection:
             found = connection.execute(
-                "select table_name from duckdb_tables() union all"
-                " select view_name from duckdb_views() where not internal"
+                "select table_name, comment from duckdb_tables() union all"
+                " select view_name, comment from duckdb_views() where not internal"
             ).fetchall()
-            ours = ("alembic_version",) in found
-            revisions = connection.execute("select version_num from alembic_version").fetchall() if ours else []
+            said = dict(found)
+            is_ours = "alembic_version" in said
+            revisions = connection.execute("select version_num from alembic_version").fetchall() if is_ours else []
     except duckdb.Error as error:
         if force:
             return
         raise DataError(f"{target}: can't be opened by DuckDB, {remedy}") from error
-    names = {name for (name,) in found}
-    own = {"alembic_version", *Base.metadata.tables, *(view.name for view in views.read_views())}
     if force:
         return
-    if not {"alembic_version", "build", "configuration"} <= names:
+    if not {"alembic_version", "build", "configuration"} <= said.keys():
         raise DataError(f"{target}: a DuckDB file, but not energydb's, {remedy}")
-    if revisions and revisions[0][0] not in known_revisions():
-        raise DataError(f"{target}: made by a newer energydb (schema {revisions[0][0]}), {remedy}")
-    if names - own:
-        others = ", ".join(sorted(names - own))
-        raise DataError(f"{target}: holds tables or views that energydb didn't make ({others}), {remedy}")
+    revision = revisions[0][0] if revisions else None
+    is_before_releases = revision is None or revision < known_revisions()[0]
+    if revision not in known_revisions() and not is_before_releases:
+        raise DataError(f"{target}: made by a newer energydb (schema {revision}), {remedy}")
+    own = {*Base.metadata.tables, *(view.name for view in views.read_views())}
+    # Names have changed since: what energydb made has a comment.
+    others = sorted(name for name in said.keys() - own if not (is_before_releases and said[name]))
+    if others:
+        raise DataError(f"{target}: holds tables or views that energydb didn't make ({', '.join(others)}), {remedy}")
 
 
 def log_of(path: Path) -> Path:

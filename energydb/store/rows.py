@@ -1,18 +1,22 @@
 """Turns batches of documents into the rows of each table, with keys that depend on content alone."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
+import sqlalchemy
+from sqlalchemy import Connection
 
+from energydb.errors import DataError
 from energydb.sources.records import Head, Model
 from energydb.sources.scenario import Scenario
 from energydb.store import tables
 from energydb.store.columns import BINS, Batch, Extent, packed, rows_of, schema, unpacked
-from energydb.store.gpus import VENDOR_FACTS
+from energydb.store.facts import BOUNDARIES, VENDOR_FACTS
 
 
 class TableRows(NamedTuple):
@@ -24,22 +28,17 @@ class TableRows(NamedTuple):
 
 
 class _Placed(NamedTuple):
-    """A model, its document's key, and where its runs stand."""
+    """A model, the key of its file, and where its runs stand."""
 
-    document_key: int
+    file_key: int
     release_key: int
     batch: Batch
     model: Model
     extent: Extent
 
 
-def scenario_rows(scenarios: Sequence[Scenario]) -> TableRows:
-    """Return the rows of the table of scenarios, in their order."""
-    return _rows(tables.Scenario, [msgspec.structs.astuple(scenario) for scenario in scenarios])
-
-
-def table_rows(batches: Sequence[Batch]) -> Iterator[TableRows]:
-    """Yield the rows of each table, a table after those that it references.
+def table_rows(batches: Sequence[Batch], scenarios: Sequence[Scenario], build: Sequence[str]) -> Iterator[TableRows]:
+    """Yield the rows of each table, a table after those that it references; `build` is the row of that table.
 
     Integer keys follow a stable order (releases by source, task, data version and format; models by release
     and slug; runs in document order), whatever the order and the place of the files.
@@ -56,52 +55,50 @@ def table_rows(batches: Sequence[Batch]) -> Iterator[TableRows]:
     held.sort(key=lambda part: (release_keys[part[0].head], min(model.slug for model in part[0].models)))
 
     files: list[tuple[int, int, str, str]] = []
-    counts: list[tuple[int, int, int, int, int]] = []
     models: list[_Placed] = []
     for document, batch, extents in held:
-        release_key, document_key = release_keys[document.head], len(files) + 1
-        files += [(key, release_key, file.name, file.sha256) for key, file in enumerate(document.files, document_key)]
-        runs, bins = sum(extent.runs for extent in extents), sum(extent.bins for extent in extents)
-        picks = sum(len(model.picks) for model in document.models)
-        counts.append((document_key, len(document.models), runs, picks, bins))
+        release_key, file_key = release_keys[document.head], len(files) + 1
+        files += [(key, release_key, file.name, file.sha256) for key, file in enumerate(document.files, file_key)]
         placed = [
-            _Placed(document_key, release_key, batch, model, extent)
+            _Placed(file_key, release_key, batch, model, extent)
             for model, extent in zip(document.models, extents, strict=True)
         ]
         models += sorted(placed, key=lambda part: part.model.slug)
+    gpus = sorted({gpu for placed in models for gpu in placed.extent.gpus})
+    boundaries = sorted({head.boundary for head in heads})
+    numbered = list(enumerate(models, 1))
 
-    yield _rows(tables.Source, [(key, *source) for source, key in source_keys.items()])
-    yield _rows(tables.Task, sorted({(head.task, head.kind) for head in heads}))
-    yield _rows(
-        tables.Release,
-        [
-            _values(head, tables.Release, key, source_keys[head.name, head.publisher, head.url])
-            for head, key in release_keys.items()
-        ],
-    )
-    yield _rows(
-        tables.LicenceEvidence,
-        [
-            (key, position, evidence)
-            for head, key in release_keys.items()
-            for position, evidence in enumerate(head.licence_evidence, 1)
-        ],
-    )
-    yield _rows(tables.Document, files)
-    yield _rows(tables.DocumentRows, counts)
+    of_no_file = [
+        _rows(tables.Build, [tuple(build)]),
+        _rows(tables.Scenario, [msgspec.structs.astuple(scenario) for scenario in scenarios]),
+        _rows(tables.Source, [(key, *source) for source, key in source_keys.items()]),
+        _rows(tables.Task, sorted({(head.task, head.kind) for head in heads})),
+        _rows(tables.Boundary, [(name, *_known(tables.Boundary, BOUNDARIES, name)) for name in boundaries]),
+        _rows(
+            tables.Release,
+            [
+                _values(head, tables.Release, key, source_keys[head.name, head.publisher, head.url])
+                for head, key in release_keys.items()
+            ],
+        ),
+        _rows(
+            tables.LicenceEvidence,
+            [
+                (key, position, evidence)
+                for head, key in release_keys.items()
+                for position, evidence in enumerate(head.licence_evidence, 1)
+            ],
+        ),
+        _rows(tables.File, files),
+        _rows(tables.Gpu, [(gpu, *_known(tables.Gpu, VENDOR_FACTS, gpu)) for gpu in gpus]),
+    ]
+    yield from of_no_file
     yield _rows(
         tables.Model,
-        [
-            _values(placed.model, tables.Model, key, placed.release_key, placed.document_key)
-            for key, placed in enumerate(models, 1)
-        ],
+        [_values(placed.model, tables.Model, key, placed.release_key, placed.file_key) for key, placed in numbered],
     )
-    gpus = sorted({gpu for placed in models for gpu in placed.extent.gpus})
-    yield _rows(tables.Gpu, [(gpu, *VENDOR_FACTS.get(gpu, (None, None, None))) for gpu in gpus])
     for table in tables.RUN_TABLES.values():
-        of_kind = [
-            (key, placed) for key, placed in enumerate(models, 1) if placed.extent.table == table.__tablename__
-        ]
+        of_kind = [(key, placed) for key, placed in numbered if placed.extent.table == table.__tablename__]
         count = sum(placed.extent.runs for _, placed in of_kind)
         yield TableRows(table, count, pa.RecordBatchReader.from_batches(schema(table), _runs(table, of_kind)))
         if table is tables.Configuration:
@@ -109,6 +106,25 @@ def table_rows(batches: Sequence[Batch]) -> Iterator[TableRows]:
             count = sum(placed.extent.bins for _, placed in of_kind)
             stream = pa.RecordBatchReader.from_batches(schema(tables.OutputLengthBin), _bins(of_kind))
             yield TableRows(tables.OutputLengthBin, count, stream)
+    loaded = [(rows.table.__tablename__, None, rows.expected) for rows in of_no_file]
+    yield _rows(tables.Loaded, [*loaded, *_counts(models)])
+
+
+def _counts(models: Sequence[_Placed]) -> list[tuple[str, int, int]]:
+    """Count what each file gave to each table: (table, file, rows)."""
+    counted: Counter[tuple[int, str]] = Counter()
+    for placed in models:
+        key, extent = placed.file_key, placed.extent
+        counted[key, tables.Model.__tablename__] += 1
+        counted[key, extent.table] += extent.runs
+        counted[key, tables.PublishedPick.__tablename__] += len(placed.model.picks)
+        counted[key, BINS] += extent.bins
+    return [(table, file_key, rows) for (file_key, table), rows in counted.items()]
+
+
+def _known(table: type[tables.Base], facts: Mapping[str, tuple[Any, ...]], name: str) -> tuple[Any, ...]:
+    """Return what is known of a name in the order of its table's columns; NULLs where nothing is."""
+    return facts.get(name, (None,) * (len(schema(table)) - 1))
 
 
 def _runs(table: type[tables.Base], models: Sequence[tuple[int, _Placed]]) -> Iterator[pa.RecordBatch]:
@@ -203,3 +219,23 @@ def _columns_after(table: type[tables.Base], keys: int) -> "attrgetter[tuple[Any
 def _rows(table: type[tables.Base], rows: Sequence[tuple[Any, ...]]) -> TableRows:
     batch = rows_of(table, rows)
     return TableRows(table, len(rows), pa.RecordBatchReader.from_batches(batch.schema, [batch]))
+
+
+def insert(connection: Connection, rows: TableRows) -> None:
+    """Hand whole columns to DuckDB, and make sure that every row arrived.
+
+    Raises:
+        DataError: some didn't.
+    """
+    if not rows.expected:
+        return
+    driver: Any = connection.connection.driver_connection
+    driver.register("arrow_rows", rows.stream)
+    columns: list[Any] = [sqlalchemy.column(name) for name in rows.stream.schema.names]
+    source = sqlalchemy.select(*columns).select_from(sqlalchemy.table("arrow_rows"))
+    connection.execute(sqlalchemy.insert(rows.table).from_select(rows.stream.schema.names, source))
+    driver.unregister("arrow_rows")
+    counting = sqlalchemy.select(sqlalchemy.func.count()).select_from(rows.table)
+    count = connection.execute(counting).scalar_one()
+    if count != rows.expected:
+        raise DataError(f"{rows.table.__tablename__}: expected {rows.expected} rows, got {count}")

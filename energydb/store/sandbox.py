@@ -10,7 +10,7 @@ import duckdb
 
 from energydb.errors import DataError, LockedError, UsageError
 from energydb.files import real_file
-from energydb.paths import known_revisions
+from energydb.paths import known_revisions, newest_revision
 
 # DuckDB's settings for opening a file that may be anything: nothing is downloaded to make sense of it.
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
@@ -87,12 +87,22 @@ def _refuse_unless_ours_and_newest(connection: duckdb.DuckDBPyConnection, path: 
     if connection.execute(ours).fetchall() != [(2,)]:
         raise DataError(f"{path}: expected an energydb file, got another DuckDB database")
     found = connection.execute("select version_num from alembic_version").fetchall()
-    revision = found[0][0] if found else "none"
-    known = known_revisions()
-    if revision not in known:
-        raise DataError(f"{path}: made by a newer energydb: expected a schema up to {known[-1]}, got {revision}")
-    if revision != known[-1]:
+    revision = found[0][0] if found else None
+    if revision not in known_revisions():
+        raise DataError(f"{path}: {unknown_revision(revision)}")
+    if revision != newest_revision():
         raise DataError(f"{path}: made by an older energydb (schema {revision}): energydb upgrade {path}")
+
+
+def unknown_revision(revision: str | None) -> str:
+    """Say of a revision that no migration leads to what it is, and the remedy."""
+    if revision is None or revision < known_revisions()[0]:
+        came = f"schema {revision or 'none'}, from before the first release"
+        return f"made by another energydb ({came}): rebuild it with `energydb load`"
+    return (
+        f"made by a newer energydb (schema {revision}, this one knows {newest_revision()}):"
+        " use that one, or rebuild it with `energydb load --force`"
+    )
 
 
 def on_one_line(error: duckdb.Error) -> str:

@@ -1,27 +1,16 @@
-"""The schema of a new file, laid out in one go: declared tables, their comments, the revision, the views."""
+"""The schema of a new file, laid out in one go: declared tables, the revision, comments, views and macros."""
 
 import functools
-from collections.abc import Iterator
 
+import sqlalchemy
 from duckdb_engine import Dialect
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection
 from sqlalchemy.schema import CreateTable
 
 from energydb.paths import newest_revision
 from energydb.sql import literal
 from energydb.store import views
-from energydb.store.tables import Base
-
-# As Alembic makes it, so that it finds a file that it can go on with.
-_REVISION = """
-create table alembic_version (
-    version_num varchar(32) not null,
-    constraint alembic_version_pkc primary key (version_num)
-);
-comment on table alembic_version is 'Revision of the schema of this file.';
-comment on column alembic_version.version_num is 'Alembic revision of the schema of this file.';
-insert into alembic_version values ('{revision}')
-"""
+from energydb.store.tables import AlembicVersion, Base
 
 
 def lay_out(connection: Connection) -> None:
@@ -31,15 +20,16 @@ def lay_out(connection: Connection) -> None:
     execute("set threads = 1")
     execute("pragma disable_optimizer")
     execute(_tables())
-    execute(_REVISION.format(revision=newest_revision()))
-    create_views(connection)
+    connection.execute(sqlalchemy.insert(AlembicVersion).values(version_num=newest_revision()))
+    comment_and_create_views(connection)
     execute("pragma enable_optimizer")
     execute("reset threads")
 
 
-def create_views(connection: Connection) -> None:
-    """Create the views, each of their columns commented: by themselves, or by the tables that they read."""
-    views.create_views(connection.exec_driver_sql, _table_comments())
+def comment_and_create_views(connection: Connection) -> None:
+    """Comment each table and column as declared, then create the views, commented by themselves or by the tables."""
+    connection.exec_driver_sql(_comments())
+    views.create_views(connection.exec_driver_sql, _column_comments())
 
 
 def create_macros(connection: Connection) -> None:
@@ -55,17 +45,23 @@ def drop_views(connection: Connection) -> None:
 
 @functools.cache
 def _tables() -> str:
-    return ";\n".join(statement for table in Base.metadata.sorted_tables for statement in _definition(table))
+    dialect = Dialect()
+    return ";\n".join(str(CreateTable(table).compile(dialect=dialect)) for table in Base.metadata.sorted_tables)
 
 
-def _definition(table: Table) -> Iterator[str]:
-    yield str(CreateTable(table).compile(dialect=Dialect()))
-    yield f"comment on table {table.name} is {literal(table.comment or '')}"
-    for column in table.columns:
-        yield f"comment on column {table.name}.{column.name} is {literal(column.comment or '')}"
+@functools.cache
+def _comments() -> str:
+    tables = {table.name: table.comment or "" for table in Base.metadata.sorted_tables}
+    of_tables = [f"comment on table {table} is {literal(said)}" for table, said in tables.items()]
+    of_columns = [
+        f"comment on column {table}.{column} is {literal(said)}"
+        for table, columns in _column_comments().items()
+        for column, said in columns.items()
+    ]
+    return ";\n".join(of_tables + of_columns)
 
 
-def _table_comments() -> dict[str, dict[str, str]]:
+def _column_comments() -> dict[str, dict[str, str]]:
     """Return what the tables say of their columns: by table, then column."""
     return {
         table.name: {column.name: column.comment or "" for column in table.columns}

@@ -9,8 +9,10 @@ from sqlalchemy import (
     ForeignKey,
     Integer,
     MetaData,
+    PrimaryKeyConstraint,
     String,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedColumn, mapped_column
 
@@ -30,18 +32,20 @@ class Base(DeclarativeBase):
 
 def _key(comment: str) -> MappedColumn[int]:
     """Declare an integer key that the loader gives."""
-    return mapped_column(Integer, primary_key=True, autoincrement=False, comment=comment)
+    return mapped_column(Integer, primary_key=True, autoincrement=False, comment=comment, sort_order=-2)
 
 
 SOURCE_KEY = "Key of a source, given at load."
 RELEASE_KEY = "Key of a release, given at load."
-DOCUMENT_KEY = "Key of a document, given at load."
+FILE_KEY = "Key of a file, given at load."
 MODEL_KEY = "Key of a model as one release describes it, given at load."
 CONFIGURATION_KEY = "Key of a measured run, given at load: ascending in document order."
 TASK = "Task (workload) that was run, by the publisher's id."
 GPU = "GPU model, as published."
 NUM_GPUS = "GPUs that served the model together."
 PRECISION = "Weight format: BF16, FP8 or MXFP4."
+GPU_AS_PUBLISHED = "GPU in the publisher's own words; NULL where gpu is those words."
+PRECISION_AS_PUBLISHED = "Weight format in the publisher's own words; NULL where precision is those words."
 
 
 class Build(Base):
@@ -53,18 +57,21 @@ class Build(Base):
     energydb_version: Mapped[str] = mapped_column(
         primary_key=True, comment="Version of energydb that loaded this file."
     )
-    documents: Mapped[int | None] = mapped_column(
-        comment="Files that were loaded; NULL in a file from before this was counted."
-    )
-    licence_evidence: Mapped[int | None] = mapped_column(
-        comment="Items of evidence that were loaded; NULL in a file from before this was counted."
-    )
-    scenarios: Mapped[int | None] = mapped_column(
-        comment="Scenarios that were loaded; NULL in a file from before this was counted."
-    )
-    digest: Mapped[str | None] = mapped_column(
+    digest: Mapped[str] = mapped_column(
         comment="SHA-256 of what was loaded and by which energydb: files with one digest hold the same rows."
     )
+
+
+class AlembicVersion(Base):
+    """The revision of the schema, in Alembic's own table, so that it finds a file that it can go on with."""
+
+    __tablename__ = "alembic_version"
+    __table_args__ = (
+        PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+        {"comment": "Revision of the schema of this file."},
+    )
+
+    version_num: Mapped[str] = mapped_column(String(32), comment="Alembic revision of the schema of this file.")
 
 
 class Source(Base):
@@ -110,12 +117,33 @@ class Gpu(Base):
     facts_source: Mapped[str | None] = mapped_column(comment="Where the vendor's figures stand.")
 
 
+class Boundary(Base):
+    """What a figure of energy counts, and what it leaves out."""
+
+    __tablename__ = "boundary"
+    __table_args__ = (
+        {"comment": "What a figure of energy counts, and what it leaves out; NULL where that isn't known."},
+    )
+
+    name: Mapped[str] = mapped_column(primary_key=True, comment="Name of the boundary.")
+    gpu: Mapped[bool | None] = mapped_column(comment="Whether the energy of the GPUs is counted.")
+    host: Mapped[bool | None] = mapped_column(comment="Whether the host's is counted: CPU, memory, fans.")
+    psu: Mapped[bool | None] = mapped_column(comment="Whether the losses of the power supply are counted.")
+    idle_reserve: Mapped[bool | None] = mapped_column(comment="Whether machines kept ready, and idle, are counted.")
+    cooling: Mapped[bool | None] = mapped_column(comment="Whether the site's cooling and other overhead are counted.")
+    embodied: Mapped[bool | None] = mapped_column(comment="Whether making the hardware is counted.")
+    note: Mapped[str | None] = mapped_column(comment="What else there is to know of it.")
+
+
 class Release(Base):
     """One publication of a source, for one task, in one format."""
 
     __tablename__ = "release"
     __table_args__ = (
         CheckConstraint("itl_deadline_ms >= 1"),
+        CheckConstraint("origin in ('published', 'own')"),
+        CheckConstraint("measurement_window in ('steady_state', 'whole_run', 'stated')"),
+        CheckConstraint("basis in ('measured', 'modelled', 'stated', 'mixed')"),
         {"comment": "One dated publication of a source's data, for one task, in one format."},
     )
 
@@ -148,7 +176,16 @@ class Release(Base):
     )
     caveat: Mapped[str] = mapped_column(comment="What the figures don't say, in the document's words.")
     boundary: Mapped[str] = mapped_column(
-        comment="What the energy counts: gpu_only leaves out host, network, cooling and idle time."
+        ForeignKey("boundary.name"),
+        comment="What the energy counts: gpu_only leaves out host, network, cooling and idle time.",
+    )
+    origin: Mapped[str] = mapped_column(comment="Whose figures they are: published, or one's own.")
+    measurement_window: Mapped[str] = mapped_column(
+        comment="When it was measured: steady_state (warm-up and drain cut off), whole_run, or only stated."
+    )
+    basis: Mapped[str] = mapped_column(comment="What the figures rest on: measured, modelled, stated or mixed.")
+    is_complete: Mapped[bool] = mapped_column(
+        comment="Whether all of what was published then for the task was loaded, not some documents of it."
     )
 
 
@@ -162,50 +199,42 @@ class LicenceEvidence(Base):
     )
 
     release_key: Mapped[int] = mapped_column(
-        ForeignKey("release.release_key"),
-        primary_key=True,
-        autoincrement=False,
-        comment=RELEASE_KEY,
+        ForeignKey("release.release_key"), primary_key=True, autoincrement=False, comment=RELEASE_KEY
     )
     position: Mapped[int] = mapped_column(
-        primary_key=True,
-        autoincrement=False,
-        comment="Place of the item in its list, from 1.",
+        primary_key=True, autoincrement=False, comment="Place of the item in its list, from 1."
     )
     evidence: Mapped[str] = mapped_column(comment="The evidence, as published.")
 
 
-class Document(Base):
+class File(Base):
     """A file that was loaded."""
 
-    __tablename__ = "document"
+    __tablename__ = "file"
     __table_args__ = ({"comment": "A file that was loaded."},)
 
-    document_key: Mapped[int] = _key(DOCUMENT_KEY)
+    file_key: Mapped[int] = _key(FILE_KEY)
     release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"), comment=RELEASE_KEY)
     file_name: Mapped[str] = mapped_column(comment="Base name of the file.")
     sha256: Mapped[str] = mapped_column(comment="SHA-256 of the file's bytes, in hexadecimal.")
 
 
-class DocumentRows(Base):
-    """How many rows a document gave.
+class Loaded(Base):
+    """How many rows each file gave to each table."""
 
-    A table of its own, since DuckDB alters no table that another one references.
-    """
-
-    __tablename__ = "document_rows"
+    __tablename__ = "loaded"
     __table_args__ = (
-        CheckConstraint("models >= 1 and runs >= 1 and published_picks >= 0 and output_length_bins >= 0"),
-        {"comment": "How many rows a document gave, counted as it was read: energydb check finds what is missing."},
+        CheckConstraint("rows >= 0"),
+        {"comment": "How many rows each file gave to each table: energydb check finds what is missing, or too much."},
     )
+    __mapper_args__ = {"primary_key": ["table_name", "file_key"]}  # noqa: RUF012
 
-    document_key: Mapped[int] = mapped_column(
-        ForeignKey("document.document_key"), primary_key=True, autoincrement=False, comment=DOCUMENT_KEY
+    table_name: Mapped[str] = mapped_column(comment="Table that holds the rows.")
+    file_key: Mapped[int | None] = mapped_column(
+        ForeignKey("file.file_key"),
+        comment="Key of the file that they came from; NULL where they are of no one file.",
     )
-    models: Mapped[int] = mapped_column(comment="Models in the document.")
-    runs: Mapped[int] = mapped_column(comment="Measured runs in the document: text, image and video.")
-    published_picks: Mapped[int] = mapped_column(comment="Picks that the document itself calls best.")
-    output_length_bins: Mapped[int] = mapped_column(comment="Bins of output lengths, over all runs.")
+    rows: Mapped[int] = mapped_column(comment="Rows that were loaded.")
 
 
 class Model(Base):
@@ -220,7 +249,7 @@ class Model(Base):
 
     model_key: Mapped[int] = _key(MODEL_KEY)
     release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"), comment=RELEASE_KEY)
-    document_key: Mapped[int] = mapped_column(ForeignKey("document.document_key"), comment=DOCUMENT_KEY)
+    file_key: Mapped[int] = mapped_column(ForeignKey("file.file_key"), comment=FILE_KEY)
     slug: Mapped[str] = mapped_column(comment="Short name of the model, as published.")
     name: Mapped[str] = mapped_column(comment="Name of the model.")
     model_id: Mapped[str] = mapped_column(comment="Hugging Face id of the model.")
@@ -240,12 +269,12 @@ class Configuration(Base):
     __table_args__ = (
         CheckConstraint(
             "num_gpus >= 1 and tensor_parallel >= 1 and data_parallel >= 1 and expert_parallel >= 1"
-            " and max_num_seqs >= 1 and repeat >= 1"
+            " and pipeline_parallel >= 1 and max_num_seqs >= 1 and repeat >= 1"
         ),
         CheckConstraint(
             "avg_requests_in_flight > 0 and avg_running_batch > 0 and avg_output_tokens > 0"
             " and wh_per_million_output_tokens > 0 and joules_per_output_token > 0"
-            " and tokens_per_second > 0 and gpu_power_watts_total > 0"
+            " and energy_per_request_joules > 0 and tokens_per_second > 0 and gpu_power_watts_total > 0"
         ),
         CheckConstraint("median_itl_ms > 0 and p90_itl_ms > 0 and p95_itl_ms > 0 and p99_itl_ms > 0"),
         {"comment": "One measured run of a text model: served one way, at one concurrency."},
@@ -258,6 +287,9 @@ class Configuration(Base):
     tensor_parallel: Mapped[int] = mapped_column(comment="Tensor-parallel degree.")
     data_parallel: Mapped[int] = mapped_column(comment="Data-parallel degree.")
     expert_parallel: Mapped[int] = mapped_column(comment="Expert-parallel degree.")
+    pipeline_parallel: Mapped[int] = mapped_column(
+        comment="Pipeline-parallel degree; 1 where the source speaks of none.", server_default=text("1")
+    )
     precision: Mapped[str] = mapped_column(comment=PRECISION)
     max_num_seqs: Mapped[int | None] = mapped_column(
         comment="Concurrency limit: vLLM's cap, sequences; NULL where none is published."
@@ -271,12 +303,19 @@ class Configuration(Base):
     joules_per_output_token: Mapped[float] = mapped_column(
         comment="Steady-state GPU energy per output token, J; prompt processing included."
     )
+    energy_per_request_joules: Mapped[float | None] = mapped_column(
+        comment="GPU energy per request, J, as published; NULL where none is."
+    )
     median_itl_ms: Mapped[float] = mapped_column(comment="Median inter-token latency, ms.")
-    p90_itl_ms: Mapped[float] = mapped_column(comment="90th percentile of inter-token latency, ms.")
+    p90_itl_ms: Mapped[float | None] = mapped_column(
+        comment="90th percentile of inter-token latency, ms; NULL where none is published."
+    )
     p95_itl_ms: Mapped[float | None] = mapped_column(
         comment="95th percentile of inter-token latency, ms; NULL in early documents."
     )
-    p99_itl_ms: Mapped[float] = mapped_column(comment="99th percentile of inter-token latency, ms.")
+    p99_itl_ms: Mapped[float | None] = mapped_column(
+        comment="99th percentile of inter-token latency, ms; NULL where none is published."
+    )
     tokens_per_second: Mapped[float] = mapped_column(comment="Output throughput of the whole server, tokens/s.")
     gpu_power_watts_total: Mapped[float] = mapped_column(
         comment="GPU power, summed over num_gpus, W: equals J per token times tokens/s at the source."
@@ -299,6 +338,8 @@ class Configuration(Base):
     parallel_notes: Mapped[str | None] = mapped_column(
         comment="How attention and experts are split, in the publisher's words; NULL where nothing is said."
     )
+    gpu_as_published: Mapped[str | None] = mapped_column(comment=GPU_AS_PUBLISHED)
+    precision_as_published: Mapped[str | None] = mapped_column(comment=PRECISION_AS_PUBLISHED)
 
 
 class PublishedPick(Base):
@@ -308,10 +349,7 @@ class PublishedPick(Base):
     __table_args__ = ({"comment": "What a document itself calls best for a GPU: evidence for the computed pick."},)
 
     model_key: Mapped[int] = mapped_column(
-        ForeignKey("model.model_key"),
-        primary_key=True,
-        autoincrement=False,
-        comment=MODEL_KEY,
+        ForeignKey("model.model_key"), primary_key=True, autoincrement=False, comment=MODEL_KEY
     )
     gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), primary_key=True, comment=GPU)
     configuration_key: Mapped[int] = mapped_column(
@@ -319,82 +357,71 @@ class PublishedPick(Base):
     )
 
 
-ULYSSES_DEGREE = "Sequence-parallel degree by attention heads (Ulysses)."
-RING_DEGREE = "Sequence-parallel degree by ring attention."
-INFERENCE_STEPS = "Denoising steps of one image or video."
-BATCH_SIZE = "Images or videos that are made together."
-BATCH_LATENCY_S = "Time from the start of a batch to its end, s."
-GPU_POWER_OF_A_BATCH = "GPU power, summed over num_gpus, W: equals J times rate at the source."
-REPEAT_OF_A_SETTING = "Ordinal among the runs of a model that share every setting."
+class OfABatch:
+    """What runs of image and of video models have in common: some are made together, as a batch."""
+
+    model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), comment=MODEL_KEY, sort_order=-1)
+    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), comment=GPU)
+    num_gpus: Mapped[int] = mapped_column(comment=NUM_GPUS)
+    ulysses_degree: Mapped[int] = mapped_column(comment="Sequence-parallel degree by attention heads (Ulysses).")
+    ring_degree: Mapped[int] = mapped_column(comment="Sequence-parallel degree by ring attention.")
+    precision: Mapped[str] = mapped_column(comment=PRECISION)
+    inference_steps: Mapped[int] = mapped_column(comment="Denoising steps of one image or video.")
+    batch_size: Mapped[int] = mapped_column(comment="Images or videos that are made together.")
+    batch_latency_s: Mapped[float] = mapped_column(comment="Time from the start of a batch to its end, s.")
+    gpu_power_watts_total: Mapped[float] = mapped_column(
+        comment="GPU power, summed over num_gpus, W: equals J times rate at the source."
+    )
+    repeat: Mapped[int] = mapped_column(comment="Ordinal among the runs of a model that share every setting.")
+    gpu_as_published: Mapped[str | None] = mapped_column(comment=GPU_AS_PUBLISHED)
+    precision_as_published: Mapped[str | None] = mapped_column(comment=PRECISION_AS_PUBLISHED)
 
 
-class ImageConfiguration(Base):
+BATCH_CHECK = (
+    "num_gpus >= 1 and ulysses_degree >= 1 and ring_degree >= 1 and inference_steps >= 1 and batch_size >= 1"
+    " and repeat >= 1 and batch_latency_s > 0 and gpu_power_watts_total > 0"
+)
+
+
+class ImageConfiguration(OfABatch, Base):
     """One measured run of a model that makes images."""
 
     __tablename__ = "image_configuration"
     __table_args__ = (
-        CheckConstraint("num_gpus >= 1 and ulysses_degree >= 1 and ring_degree >= 1 and repeat >= 1"),
-        CheckConstraint("image_height >= 1 and image_width >= 1 and inference_steps >= 1 and batch_size >= 1"),
-        CheckConstraint(
-            "batch_latency_s > 0 and joules_per_image > 0 and images_per_second > 0 and gpu_power_watts_total > 0"
-        ),
+        CheckConstraint(BATCH_CHECK),
+        CheckConstraint("image_height >= 1 and image_width >= 1 and joules_per_image > 0 and images_per_second > 0"),
         {"comment": "One measured run of a model that makes images."},
     )
 
     image_configuration_key: Mapped[int] = _key("Key of a measured image run, given at load.")
-    model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), comment=MODEL_KEY)
-    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), comment=GPU)
-    num_gpus: Mapped[int] = mapped_column(comment=NUM_GPUS)
-    ulysses_degree: Mapped[int] = mapped_column(comment=ULYSSES_DEGREE)
-    ring_degree: Mapped[int] = mapped_column(comment=RING_DEGREE)
-    precision: Mapped[str] = mapped_column(comment=PRECISION)
     image_height: Mapped[int] = mapped_column(comment="Height of an image, pixels.")
     image_width: Mapped[int] = mapped_column(comment="Width of an image, pixels.")
-    inference_steps: Mapped[int] = mapped_column(comment=INFERENCE_STEPS)
-    batch_size: Mapped[int] = mapped_column(comment=BATCH_SIZE)
-    batch_latency_s: Mapped[float] = mapped_column(comment=BATCH_LATENCY_S)
     joules_per_image: Mapped[float] = mapped_column(comment="GPU energy per image, J.")
     images_per_second: Mapped[float] = mapped_column(comment="Throughput of the whole server, images/s.")
-    gpu_power_watts_total: Mapped[float] = mapped_column(comment=GPU_POWER_OF_A_BATCH)
-    repeat: Mapped[int] = mapped_column(comment=REPEAT_OF_A_SETTING)
 
 
-class VideoConfiguration(Base):
+class VideoConfiguration(OfABatch, Base):
     """One measured run of a model that makes videos."""
 
     __tablename__ = "video_configuration"
     __table_args__ = (
-        CheckConstraint("num_gpus >= 1 and ulysses_degree >= 1 and ring_degree >= 1 and repeat >= 1"),
+        CheckConstraint(BATCH_CHECK),
         CheckConstraint(
             "video_height >= 1 and video_width >= 1 and num_frames >= 1 and fps > 0"
-            " and inference_steps >= 1 and batch_size >= 1"
-        ),
-        CheckConstraint(
-            "batch_latency_s > 0 and joules_per_video > 0 and videos_per_second > 0 and gpu_power_watts_total > 0"
+            " and joules_per_video > 0 and videos_per_second > 0"
         ),
         {"comment": "One measured run of a model that makes videos."},
     )
 
     video_configuration_key: Mapped[int] = _key("Key of a measured video run, given at load.")
-    model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), comment=MODEL_KEY)
-    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), comment=GPU)
-    num_gpus: Mapped[int] = mapped_column(comment=NUM_GPUS)
-    ulysses_degree: Mapped[int] = mapped_column(comment=ULYSSES_DEGREE)
-    ring_degree: Mapped[int] = mapped_column(comment=RING_DEGREE)
-    precision: Mapped[str] = mapped_column(comment=PRECISION)
     video_height: Mapped[int] = mapped_column(comment="Height of a video, pixels.")
     video_width: Mapped[int] = mapped_column(comment="Width of a video, pixels.")
     num_frames: Mapped[int | None] = mapped_column(comment="Frames of one video; NULL where none is published.")
     fps: Mapped[float | None] = mapped_column(
         comment="Frames per second of the video when played; NULL where none is published."
     )
-    inference_steps: Mapped[int] = mapped_column(comment=INFERENCE_STEPS)
-    batch_size: Mapped[int] = mapped_column(comment=BATCH_SIZE)
-    batch_latency_s: Mapped[float] = mapped_column(comment=BATCH_LATENCY_S)
     joules_per_video: Mapped[float] = mapped_column(comment="GPU energy per video, J.")
     videos_per_second: Mapped[float] = mapped_column(comment="Throughput of the whole server, videos/s.")
-    gpu_power_watts_total: Mapped[float] = mapped_column(comment=GPU_POWER_OF_A_BATCH)
-    repeat: Mapped[int] = mapped_column(comment=REPEAT_OF_A_SETTING)
 
 
 class OutputLengthBin(Base):

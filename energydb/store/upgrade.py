@@ -3,22 +3,22 @@
 import contextlib
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import alembic.command
 import alembic.config
 import duckdb
 from alembic.ddl.impl import DefaultImpl
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, Table
+from alembic.util import CommandError
+from sqlalchemy import Connection
 
 from energydb.errors import DataError, UsageError
 from energydb.files import real_file
 from energydb.paths import ALEMBIC_INI, known_revisions, newest_revision
-from energydb.sql import literal
 from energydb.store import schema
 from energydb.store.database import log_of, replacing, writing
-from energydb.store.sandbox import is_duckdb, open_to_read
+from energydb.store.sandbox import is_duckdb, open_to_read, unknown_revision
 
 
 class DuckDBImpl(DefaultImpl):
@@ -26,20 +26,6 @@ class DuckDBImpl(DefaultImpl):
 
     __dialect__ = "duckdb"
     transactional_ddl = True
-
-    def create_table(self, table: Table, **kw: Any) -> None:
-        """Create a table, and its columns' comments by one statement instead of one a column."""
-        comments = {column.name: column.comment for column in table.columns if column.comment}
-        for column in table.columns:
-            column.comment = None
-        super().create_table(table, **kw)
-        if self.connection is not None:
-            self.connection.exec_driver_sql(
-                ";\n".join(
-                    f"comment on column {table.name}.{name} is {literal(comment)}"
-                    for name, comment in comments.items()
-                )
-            )
 
 
 def migrate(connection: Connection) -> None:
@@ -50,10 +36,21 @@ def migrate(connection: Connection) -> None:
 
 
 def create_views_at_head(connection: Connection) -> None:
-    """Create views and macros if the schema is the newest: they read no other."""
+    """Comment the tables and create views and macros if the schema is the newest: they fit no other."""
     if _revision(connection) == newest_revision():
-        schema.create_views(connection)
+        schema.comment_and_create_views(connection)
         schema.create_macros(connection)
+
+
+def refuse_downgrade() -> NoReturn:
+    """Say that there is no way back, in place of a migration's `downgrade`.
+
+    Raises:
+        CommandError: always: DuckDB changes no table that another one references, so a column stays.
+    """
+    raise CommandError(
+        "energydb has no downgrade: build the file anew with the energydb that you want, energydb load"
+    )
 
 
 def upgrade(target: Path) -> tuple[str, str]:
@@ -80,7 +77,7 @@ def upgrade(target: Path) -> tuple[str, str]:
         with writing(built) as connection:
             before = _revision(connection)
             if before not in known_revisions():
-                raise DataError(f"{target}: expected an energydb file of schema {newest_revision()} or older")
+                raise DataError(f"{target}: {unknown_revision(before)}")
             migrate(connection)
         return before, newest_revision()
 

@@ -10,16 +10,16 @@ KINDS = {"text": "configuration", "image": "image_configuration", "video": "vide
 @declare(
     "task model boundary data_version is_current model_name model_id params_b active_params_b architecture kind"
     " source publisher source_url format version released compiled retrieved updated unit itl_deadline_ms workload"
-    " method selection data_url licence cite cite_url caveat document sha256 document_key release_key model_key",
+    " method selection data_url licence cite cite_url caveat document sha256 file_key release_key model_key",
     order="model_key",
 )
 def model_detail(world: World) -> list[Row]:
     """Each model with its release; current where no release of its task and boundary that has it is newer."""
     releases, sources = keyed(world["release"], "release_key"), keyed(world["source"], "source_key")
-    documents, tasks = keyed(world["document"], "document_key"), keyed(world["task"], "id")
+    files, tasks = keyed(world["file"], "file_key"), keyed(world["task"], "id")
     rows = []
     for model in world["model"]:
-        release, document = releases[model["release_key"]], documents[model["document_key"]]
+        release, file = releases[model["release_key"]], files[model["file_key"]]
         source = sources[release["source_key"]]
         rows.append(
             {
@@ -31,8 +31,8 @@ def model_detail(world: World) -> list[Row]:
                 "source": source["name"],
                 "publisher": source["publisher"],
                 "source_url": source["url"],
-                "document": document["file_name"],
-                "sha256": document["sha256"],
+                "document": file["file_name"],
+                "sha256": file["sha256"],
             }
         )
     for same in by(rows, "task", "model", "boundary"):
@@ -128,7 +128,7 @@ def contents(world: World) -> Iterator[Row]:
         yield {
             **release,
             "source": sources[release["source_key"]]["name"],
-            "documents": sum(document["release_key"] == key for document in world["document"]),
+            "documents": sum(file["release_key"] == key for file in world["file"]),
             "models": sum(model["release_key"] == key for model in world["model"]),
             "gpus": len({run["gpu"] for run in of_release}),
             "runs": len(of_release),

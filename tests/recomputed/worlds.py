@@ -44,7 +44,7 @@ def world_of_leaderboard(
     made: dict[str, list[Row]] = {
         name: []
         for name in (
-            *("release", "task", "licence_evidence", "document", "document_rows", "model"),
+            *("release", "task", "licence_evidence", "file", "loaded", "model"),
             *("configuration", "image_configuration", "video_configuration", "output_length_bin", "published_pick"),
         )
     }
@@ -59,6 +59,8 @@ def world_of_leaderboard(
             {
                 **dict.fromkeys(NOT_SAID),
                 **{name: says[name] for name in ("licence", "cite", "cite_url", "caveat", "boundary")},
+                **{"origin": "published", "measurement_window": "steady_state", "basis": "measured"},
+                "is_complete": True,
                 "release_key": release_key,
                 "source_key": 1,
                 "task": task,
@@ -77,11 +79,11 @@ def world_of_leaderboard(
         for row in content["configurations"]:
             by_slug.setdefault(slug_of(row["model_id"]), []).append(row)
         names = [f"{rows[0]['model_id'].replace('/', '__')}__{task}.json" for rows in by_slug.values()]
-        document_key = len(made["document"]) + 1
+        file_key = len(made["file"]) + 1
         for path in (file, folder / "index.json", *(folder / "models" / name for name in sorted(names))):
-            made["document"].append(
+            made["file"].append(
                 {
-                    "document_key": len(made["document"]) + 1,
+                    "file_key": len(made["file"]) + 1,
                     "release_key": release_key,
                     "file_name": path.name,
                     "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
@@ -92,7 +94,7 @@ def world_of_leaderboard(
             keys = {
                 "model_key": len(made["model"]) + 1,
                 "release_key": release_key,
-                "document_key": document_key,
+                "file_key": file_key,
             }
             said = index["models"][rows[0]["model_id"]]
             made["model"].append(
@@ -108,29 +110,31 @@ def world_of_leaderboard(
             )
             model_file = folder / "models" / f"{rows[0]['model_id'].replace('/', '__')}__{task}.json"
             add_runs(made, kind, slug, keys["model_key"], rows, json.loads(model_file.read_text(encoding="utf-8")))
-        made["document_rows"].append(
+        of_kind = "configuration" if kind == "text" else f"{kind}_configuration"
+        made["loaded"] += [
+            {"table_name": "model", "file_key": file_key, "rows": len(by_slug)},
+            {"table_name": of_kind, "file_key": file_key, "rows": len(content["configurations"])},
+            {"table_name": "published_pick", "file_key": file_key, "rows": 0},
             {
-                "document_key": document_key,
-                "models": len(by_slug),
-                "runs": len(content["configurations"]),
-                "published_picks": 0,
-                "output_length_bins": len(made["output_length_bin"]) - bins_before,
-            }
-        )
+                "table_name": "output_length_bin",
+                "file_key": file_key,
+                "rows": len(made["output_length_bin"]) - bins_before,
+            },
+        ]
     measured = {run["gpu"] for name in made if name.endswith("configuration") for run in made[name]}
     facts = ("memory_gb", "rated_watts", "facts_source")
     made["gpu"] = [
         {"name": name} | dict(zip(facts, gpus.get(name, (None,) * 3), strict=True)) for name in sorted(measured)
     ]
     made["scenario"] = scenarios_of(scenarios)
-    made["build"] = [
-        {
-            "energydb_version": version,
-            "documents": len(made["document"]),
-            "licence_evidence": len(made["licence_evidence"]),
-            "scenarios": len(made["scenario"]),
-        }
+    made["boundary"] = [
+        {"name": "gpu_only", "gpu": True}
+        | dict.fromkeys(("host", "psu", "idle_reserve", "cooling", "embodied"), False)
+        | {"note": "GPUs alone, on a busy server: a floor under what the whole of it takes."}
     ]
+    made["build"] = [{"energydb_version": version}]
+    of_no_file = ("boundary", "build", "gpu", "licence_evidence", "release", "scenario", "source", "task", "file")
+    made["loaded"] += [{"table_name": name, "file_key": None, "rows": len(made[name])} for name in of_no_file]
     made["alembic_version"] = [{"version_num": revision}]
     return World(made)
 
@@ -179,9 +183,11 @@ def text_run(row: Row, slug: str) -> Row:
     return {
         "gpu": row["gpu_model"],
         "precision": PRECISIONS[row["weight_precision"]],
+        **{"pipeline_parallel": 1, "gpu_as_published": None, "precision_as_published": None},
         **{
             name: row[name]
             for name in (
+                "energy_per_request_joules",
                 *("num_gpus", "tensor_parallel", "data_parallel", "expert_parallel", "max_num_seqs"),
                 *("median_itl_ms", "p90_itl_ms", "p95_itl_ms", "p99_itl_ms"),
             )
@@ -204,6 +210,7 @@ def batch_run(row: Row, kind: str) -> Row:
     return {
         "gpu": row["gpu_model"],
         "precision": PRECISIONS[row["weight_precision"]],
+        **{"gpu_as_published": None, "precision_as_published": None},
         **{name: row[name] for name in (*SAME_IN_A_BATCH, *size)},
         f"joules_per_{kind}": row[f"energy_per_{kind}_joules"],
         f"{kind}s_per_second": row[f"throughput_{kind}s_per_sec"],

@@ -1,6 +1,6 @@
 """What vendors state of GPUs: each figure as its data sheet has it."""
 
-from energydb.store.gpus import VENDOR_FACTS
+from energydb.store.facts import VENDOR_FACTS
 
 
 def test_each_figure_is_the_data_sheets():

@@ -1,7 +1,7 @@
 -- View: architecture_comparison
 -- Grain: one row per task, model and GPU
--- Key: task, model, gpu, boundary
--- Reads: best_pick, model_detail
+-- Key: task, model, gpu, boundary, source
+-- Reads: best_pick, configuration_detail
 -- Topic: Trade-offs
 -- Example: architecture_comparison --task lm-arena-chat
 --
@@ -12,14 +12,14 @@
 create or replace view architecture_comparison as
 select
     best_pick.task,
-    model_detail.architecture,
+    configuration_detail.architecture,
     best_pick.model,
     best_pick.gpu,
     best_pick.wh_per_million_output_tokens,
-    model_detail.active_params_b,
-    best_pick.wh_per_million_output_tokens / model_detail.active_params_b as wh_per_million_output_tokens_per_active_b,
-    model_detail.params_b,
-    model_detail.active_params_b / model_detail.params_b as active_share,
+    configuration_detail.active_params_b,
+    best_pick.wh_per_million_output_tokens / configuration_detail.active_params_b as wh_per_million_output_tokens_per_active_b,
+    configuration_detail.params_b,
+    configuration_detail.active_params_b / configuration_detail.params_b as active_share,
     best_pick.num_gpus,
     best_pick.precision,
     best_pick.model_name,
@@ -28,12 +28,10 @@ select
     best_pick.boundary,
     best_pick.licence,
 from best_pick
-join model_detail
-    on model_detail.task = best_pick.task
-    and model_detail.model = best_pick.model
-    and model_detail.boundary = best_pick.boundary
-where model_detail.is_current
-order by best_pick.task, model_detail.architecture, best_pick.gpu, wh_per_million_output_tokens_per_active_b, best_pick.model;
+join configuration_detail using (configuration_key)
+order by
+    best_pick.task, configuration_detail.architecture, best_pick.gpu, wh_per_million_output_tokens_per_active_b,
+    best_pick.model, best_pick.boundary, best_pick.source;
 
 comment on view architecture_comparison is 'Best picks by architecture, and their energy per active parameter.';
 comment on column architecture_comparison.wh_per_million_output_tokens_per_active_b is 'Energy per million output tokens over active parameters, Wh per billion, derived.';

@@ -1,6 +1,6 @@
 -- View: best_pick
 -- Grain: one row per task, model and GPU
--- Key: task, model, gpu, boundary
+-- Key: task, model, gpu, boundary, source
 -- Reads: configuration_detail
 -- Topic: Picks
 -- Example: best_pick --task lm-arena-chat
@@ -11,12 +11,19 @@
 -- max_num_seqs, then repeat, so that a rebuild never changes a pick. No row: no run is within the deadline.
 
 create or replace view best_pick as
--- Grouped by the model's name too, so that a filter on it reaches here.
-with least as (
-    select model_key, model, gpu, min(joules_per_output_token) as joules_per_output_token
+-- Grouped by names too, so that a filter on them reaches here.
+with chosen as (
+    select
+        task,
+        model,
+        gpu,
+        arg_min(
+            configuration_key,
+            row(joules_per_output_token, num_gpus, max_num_seqs, repeat, configuration_key)
+        ) as configuration_key,
     from configuration_detail
     where is_current and median_itl_ms <= itl_deadline_ms
-    group by model_key, model, gpu
+    group by task, model, gpu, boundary, source
 )
 select
     task,
@@ -38,6 +45,7 @@ select
     tensor_parallel,
     data_parallel,
     expert_parallel,
+    pipeline_parallel,
     itl_deadline_ms,
     repeat,
     configuration_key,
@@ -47,12 +55,7 @@ select
     boundary,
     licence,
 from configuration_detail
-join least using (model_key, model, gpu, joules_per_output_token)
-where is_current and median_itl_ms <= itl_deadline_ms
-qualify row_number() over (
-    partition by task, model, gpu, boundary
-    order by num_gpus, max_num_seqs, repeat, configuration_key
-) = 1
-order by task, model, gpu, boundary;
+join chosen using (task, model, gpu, configuration_key)
+order by task, model, gpu, boundary, source;
 
 comment on view best_pick is 'Lowest-energy run per task, model and GPU within the deadline on the median inter-token latency.';

@@ -7,8 +7,8 @@
 --
 -- How do energy and latency move with concurrency?
 -- One curve for each serving setup (model, GPU, num_gpus, parallel degrees and precision), ordered by
--- max_num_seqs. Each run is held
--- against the mean of the runs at the next smaller max_num_seqs, and against the curve's own best.
+-- max_num_seqs. Each run is held against the mean of the runs at the next smaller max_num_seqs, and against the
+-- curve's own best.
 
 create or replace view concurrency_curve as
 select
@@ -35,6 +35,7 @@ select
     tensor_parallel,
     data_parallel,
     expert_parallel,
+    pipeline_parallel,
     configuration_key,
     source,
     data_version,
@@ -44,10 +45,14 @@ from configuration_detail
 where is_current and max_num_seqs is not null
 window
     curve as (
-        partition by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision
+        partition by
+            task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel,
+            pipeline_parallel, precision
     ),
     next_smaller as (curve order by max_num_seqs groups between 1 preceding and 1 preceding)
-order by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision, max_num_seqs, repeat;
+order by
+    task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel,
+    precision, max_num_seqs, repeat, configuration_key;
 
 comment on view concurrency_curve is 'Energy, throughput and latency of each serving setup over its concurrency.';
 comment on column concurrency_curve.energy_ratio_to_best is 'Energy per output token over the lowest of the same curve: 1 at the best, derived.';

@@ -1,6 +1,6 @@
 -- Macro: deployment_plan
 -- Grain: one row per task, model and GPU
--- Key: task, model, gpu, boundary
+-- Key: task, model, gpu, boundary, source
 -- Reads: pick, scenario, build
 -- Topic: Footprint
 -- Parameter: demand_tokens_per_second (DOUBLE, required): output tokens per second to be served
@@ -35,26 +35,7 @@ create or replace macro deployment_plan(
     under_scenario := null
 ) as table
 with plan as (
-    select
-        task,
-        model,
-        gpu,
-        qualifies,
-        ceil(demand_tokens_per_second / tokens_per_second) as replica_count,
-        tokens_per_second,
-        gpu_power_watts_total as replica_watts,
-        num_gpus as replica_gpus,
-        max_num_seqs,
-        precision,
-        median_itl_ms,
-        p99_itl_ms,
-        wh_per_million_output_tokens,
-        nearest_row_id,
-        nearest_limit,
-        source,
-        data_version,
-        boundary,
-        licence,
+    select *, ceil(demand_tokens_per_second / tokens_per_second) as replica_count,
     from pick(max_median_itl_ms := max_median_itl_ms, max_p99_itl_ms := max_p99_itl_ms)
     -- In the filter, where they are looked at whichever columns are asked for.
     where
@@ -78,17 +59,17 @@ select
     plan.gpu,
     plan.qualifies,
     cast(plan.replica_count as integer) as replicas,
-    cast(plan.replica_count * plan.replica_gpus as integer) as gpus,
-    plan.replica_count * plan.replica_watts as gpu_watts,
-    plan.replica_count * plan.replica_watts * coalesce(scenario.pue, 1) * 24 / 1000 as kwh_per_day,
-    plan.replica_count * plan.replica_watts * coalesce(scenario.pue, 1) * 24 / 1000 * 365 / 12 * scenario.price_per_kwh
+    cast(plan.replica_count * plan.num_gpus as integer) as gpus,
+    plan.replica_count * plan.gpu_power_watts_total as gpu_watts,
+    plan.replica_count * plan.gpu_power_watts_total * coalesce(scenario.pue, 1) * 24 / 1000 as kwh_per_day,
+    plan.replica_count * plan.gpu_power_watts_total * coalesce(scenario.pue, 1) * 24 / 1000 * 365 / 12 * scenario.price_per_kwh
         as cost_per_month,
     scenario.currency,
-    plan.replica_count * plan.replica_watts * coalesce(scenario.pue, 1) * 24 / 1000 * 365 / 12 * scenario.gco2e_per_kwh / 1000
+    plan.replica_count * plan.gpu_power_watts_total * coalesce(scenario.pue, 1) * 24 / 1000 * 365 / 12 * scenario.gco2e_per_kwh / 1000
         as kgco2e_per_month,
     demand_tokens_per_second / plan.tokens_per_second - (plan.replica_count - 1) as last_replica_utilisation,
     plan.tokens_per_second as tokens_per_second_each,
-    plan.replica_gpus as num_gpus,
+    plan.num_gpus,
     plan.max_num_seqs,
     plan.precision,
     plan.median_itl_ms,
@@ -104,6 +85,6 @@ select
     plan.licence,
 from plan
 left join scenario on scenario.name = under_scenario
-order by plan.task, plan.model, plan.gpu, plan.boundary;
+order by plan.task, plan.model, plan.gpu, plan.boundary, plan.source;
 
 comment on macro table deployment_plan is 'Replicas, GPUs, power, cost and emissions that it takes to serve a demand. In an attached database, `use` it first.';

@@ -1,6 +1,6 @@
 -- Macro: energy_at
 -- Grain: one row per serving setup
--- Key: task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision
+-- Key: task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel, precision
 -- Reads: configuration_detail, build
 -- Topic: Curves
 -- Parameter: at_concurrency (DOUBLE, required): concurrency limit (max_num_seqs) to read the curves at
@@ -27,14 +27,15 @@ with point as (
         model,
         gpu,
         boundary,
+        source,
         num_gpus,
         tensor_parallel,
         data_parallel,
         expert_parallel,
+        pipeline_parallel,
         precision,
         max_num_seqs,
         avg(joules_per_output_token) as joules,
-        any_value(source) as source,
         any_value(data_version) as data_version,
         any_value(licence) as licence,
     from configuration_detail
@@ -46,7 +47,9 @@ with point as (
             when 'any build' in ('any build', (select digest from build)) then true
             else error('energy_at: belongs to another database than the one in use: `use` that one first')
         end
-    group by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision, max_num_seqs
+    group by
+        task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel,
+        precision, max_num_seqs
 ),
 neighbour as (
     select
@@ -54,10 +57,12 @@ neighbour as (
         model,
         gpu,
         boundary,
+        source,
         num_gpus,
         tensor_parallel,
         data_parallel,
         expert_parallel,
+        pipeline_parallel,
         precision,
         max(max_num_seqs) filter (where max_num_seqs <= at_concurrency) as lower_max_num_seqs,
         min(max_num_seqs) filter (where max_num_seqs >= at_concurrency) as upper_max_num_seqs,
@@ -65,32 +70,16 @@ neighbour as (
         arg_min(joules, max_num_seqs) filter (where max_num_seqs >= at_concurrency) as upper_joules,
         min(max_num_seqs) as least_max_num_seqs,
         max(max_num_seqs) as most_max_num_seqs,
-        any_value(source) as source,
         any_value(data_version) as data_version,
         any_value(licence) as licence,
     from point
-    group by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision
+    group by
+        task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel,
+        precision
 ),
 read_off as (
     select
-        task,
-        model,
-        gpu,
-        boundary,
-        num_gpus,
-        tensor_parallel,
-        data_parallel,
-        expert_parallel,
-        precision,
-        lower_max_num_seqs,
-        upper_max_num_seqs,
-        lower_joules,
-        upper_joules,
-        least_max_num_seqs,
-        most_max_num_seqs,
-        source,
-        data_version,
-        licence,
+        *,
         case
             when lower_max_num_seqs = upper_max_num_seqs then lower_joules
             -- Rounding must not lead beyond the neighbours.
@@ -128,11 +117,13 @@ select
     tensor_parallel,
     data_parallel,
     expert_parallel,
+    pipeline_parallel,
     source,
     data_version,
     boundary,
     licence,
 from read_off
-order by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision;
+order by
+    task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel, precision;
 
 comment on macro table energy_at is 'Energy per token of each serving setup at any concurrency within its measured range. In an attached database, `use` it first.';

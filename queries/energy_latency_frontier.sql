@@ -12,12 +12,8 @@
 
 create or replace view energy_latency_frontier as
 with traded as (
-    select 'median' as percentile, median_itl_ms as itl_ms, *
     from configuration_detail
-    where is_current
-    union all
-    select 'p99' as percentile, p99_itl_ms as itl_ms, *
-    from configuration_detail
+    unpivot include nulls (itl_ms for percentile in (median_itl_ms as 'median', p99_itl_ms as 'p99'))
     where is_current
 )
 select
@@ -41,15 +37,15 @@ select
     licence,
 from traded
 window
-    as_quick as (partition by percentile, task, model, boundary order by itl_ms range unbounded preceding),
+    as_quick as (partition by percentile, task, model, boundary, source order by itl_ms range unbounded preceding),
     quicker as (
-        partition by percentile, task, model, boundary
+        partition by percentile, task, model, boundary, source
         order by itl_ms
         groups between unbounded preceding and 1 preceding
     )
 qualify joules_per_output_token <= min(joules_per_output_token) over as_quick
     and coalesce(joules_per_output_token < min(joules_per_output_token) over quicker, true)
-order by task, model, boundary, percentile, itl_ms, joules_per_output_token, configuration_key;
+order by task, model, boundary, source, percentile, itl_ms, joules_per_output_token, configuration_key;
 
 comment on view energy_latency_frontier is 'Runs that no other run of the same task and model beats on both energy and latency.';
 comment on column energy_latency_frontier.percentile is 'Which inter-token latency is traded: median or p99.';

@@ -1,6 +1,6 @@
 -- View: footprint
 -- Grain: one row per scenario, task, model and GPU
--- Key: scenario, task, model, gpu, boundary
+-- Key: scenario, task, model, gpu, boundary, source
 -- Reads: best_pick, scenario
 -- Topic: Footprint
 -- Example: footprint --model scout
@@ -28,6 +28,8 @@ select
     best_pick.num_gpus,
     best_pick.max_num_seqs,
     best_pick.precision,
+    best_pick.avg_output_tokens,
+    best_pick.joules_per_request,
     scenario.pue_source,
     scenario.price_source,
     scenario.gco2e_source,
@@ -40,7 +42,7 @@ select
     best_pick.licence,
 from best_pick
 cross join scenario
-order by best_pick.task, best_pick.model, best_pick.gpu, best_pick.boundary, scenario.name;
+order by best_pick.task, best_pick.model, best_pick.gpu, best_pick.boundary, best_pick.source, scenario.name;
 
 comment on view footprint is 'Energy with PUE, cost, emissions and water per million output tokens of each best pick, in each scenario: floors.';
 comment on column footprint.scenario is 'Name of the scenario.';

@@ -1,6 +1,6 @@
 -- View: gpu_comparison
 -- Grain: one row per percentile, budget, task, model and pair of GPUs
--- Key: percentile, budget_ms, task, model, gpu, other_gpu, boundary
+-- Key: percentile, budget_ms, task, model, gpu, other_gpu, boundary, source
 -- Reads: pick_by_budget
 -- Topic: Trade-offs
 -- Example: gpu_comparison --model llama-3-1-70b
@@ -36,8 +36,9 @@ join pick_by_budget as other
     and other.task = one.task
     and other.model = one.model
     and other.boundary = one.boundary
+    and other.source = one.source
 where one.gpu < other.gpu and one.qualifies and other.qualifies
-order by one.task, one.model, one.gpu, other.gpu, one.boundary, one.percentile, one.budget_ms;
+order by one.task, one.model, one.gpu, other.gpu, one.boundary, one.source, one.percentile, one.budget_ms;
 
 comment on view gpu_comparison is 'The same model on two GPUs within the same latency budget.';
 comment on column gpu_comparison.other_gpu is 'GPU model that gpu is held against.';

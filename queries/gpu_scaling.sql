@@ -1,6 +1,6 @@
 -- View: gpu_scaling
 -- Grain: one row per task, model, GPU, precision, concurrency and number of GPUs, where fewer were measured too
--- Key: task, model, gpu, precision, boundary, max_num_seqs, num_gpus
+-- Key: task, model, gpu, precision, boundary, source, max_num_seqs, num_gpus
 -- Reads: configuration_detail
 -- Topic: Trade-offs
 -- Example: gpu_scaling --model scout
@@ -17,18 +17,18 @@ with measured as (
         gpu,
         precision,
         boundary,
+        source,
         max_num_seqs,
         num_gpus,
         avg(joules_per_output_token) as joules_per_output_token,
         avg(wh_per_million_output_tokens) as wh_per_million_output_tokens,
         avg(tokens_per_second) as tokens_per_second,
         avg(median_itl_ms) as median_itl_ms,
-        any_value(source) as source,
         any_value(data_version) as data_version,
         any_value(licence) as licence,
     from configuration_detail
     where is_current and max_num_seqs is not null
-    group by task, model, gpu, precision, boundary, max_num_seqs, num_gpus
+    group by task, model, gpu, precision, boundary, source, max_num_seqs, num_gpus
 )
 select
     task,
@@ -50,9 +50,9 @@ select
     boundary,
     licence,
 from measured
-window fewer as (partition by task, model, gpu, precision, boundary, max_num_seqs order by num_gpus)
+window fewer as (partition by task, model, gpu, precision, boundary, source, max_num_seqs order by num_gpus)
 qualify fewer_num_gpus is not null
-order by task, model, gpu, precision, boundary, num_gpus, max_num_seqs;
+order by task, model, gpu, precision, boundary, source, num_gpus, max_num_seqs;
 
 comment on view gpu_scaling is 'More GPUs against the next smaller number at the same concurrency.';
 comment on column gpu_scaling.fewer_num_gpus is 'Next smaller number of GPUs measured at this concurrency.';

@@ -29,13 +29,16 @@ select
     tensor_parallel,
     data_parallel,
     expert_parallel,
+    pipeline_parallel,
     configuration_key,
     source,
     data_version,
     boundary,
     licence,
 from concurrency_curve
-order by task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision, max_num_seqs, repeat;
+order by
+    task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel,
+    precision, max_num_seqs, repeat, configuration_key;
 
 comment on view low_load_penalty is 'What each concurrency costs against the best of its curve.';
 comment on column low_load_penalty.extra_wh_per_million_output_tokens is 'Energy per million output tokens above the least on the curve, Wh, derived.';

@@ -9,14 +9,24 @@
 -- What the three tables of runs have in common, so that counts and provenance leave none of them out.
 
 create or replace view measured_run as
-select 'text' as kind, configuration_key as run_key, model_key, gpu, num_gpus, precision, gpu_power_watts_total, row_id, repeat
-from configuration
-union all
-select 'image', image_configuration_key, model_key, gpu, num_gpus, precision, gpu_power_watts_total, null, repeat
-from image_configuration
-union all
-select 'video', video_configuration_key, model_key, gpu, num_gpus, precision, gpu_power_watts_total, null, repeat
-from video_configuration
+with run as (
+    select 'text' as kind, configuration_key as run_key, * from configuration
+    union all by name
+    select 'image' as kind, image_configuration_key as run_key, * from image_configuration
+    union all by name
+    select 'video' as kind, video_configuration_key as run_key, * from video_configuration
+)
+select
+    kind,
+    run_key,
+    model_key,
+    gpu,
+    num_gpus,
+    precision,
+    gpu_power_watts_total,
+    row_id,
+    repeat,
+from run
 -- Without an order, DuckDB 1.4 loses the rows of the last table where it reads with several threads.
 order by kind, run_key;
 

@@ -1,6 +1,6 @@
 -- Macro: pick
 -- Grain: one row per task, model and GPU
--- Key: task, model, gpu, boundary
+-- Key: task, model, gpu, boundary, source
 -- Reads: configuration_detail, build
 -- Topic: Picks
 -- Parameter: max_median_itl_ms (DOUBLE): ceiling on the median inter-token latency, ms
@@ -37,34 +37,7 @@ create or replace macro pick(
 ) as table
 with judged as (
     select
-        task,
-        model,
-        gpu,
-        wh_per_million_output_tokens,
-        num_gpus,
-        max_num_seqs,
-        precision,
-        median_itl_ms,
-        p90_itl_ms,
-        p95_itl_ms,
-        p99_itl_ms,
-        tokens_per_second,
-        gpu_power_watts_total,
-        joules_per_output_token,
-        joules_per_request,
-        avg_output_tokens,
-        tensor_parallel,
-        data_parallel,
-        expert_parallel,
-        repeat,
-        configuration_key,
-        model_key,
-        row_id,
-        model_name,
-        source,
-        data_version,
-        boundary,
-        licence,
+        *,
         -- How far a run is from each limit: 1 keeps it just so. NULL where it never can, whatever the size of the miss:
         -- it lacks the value, has another precision, or there is no keeping such a limit.
         case when max_median_itl_ms is null then 0 when max_median_itl_ms > 0 then median_itl_ms / max_median_itl_ms end as max_median_itl_ms_ratio,
@@ -78,18 +51,7 @@ with judged as (
         case when max_gpu_power_watts_total is null then 0 when max_gpu_power_watts_total > 0 then gpu_power_watts_total / max_gpu_power_watts_total end as max_gpu_power_watts_total_ratio,
         case when max_num_gpus is null then 0 when max_num_gpus > 0 then num_gpus / max_num_gpus end as max_num_gpus_ratio,
         case when only_precision is null or precision = upper(only_precision) then 0 end as only_precision_ratio,
-        true
-        and coalesce(max_median_itl_ms is null or median_itl_ms <= max_median_itl_ms, false)
-        and coalesce(max_p90_itl_ms is null or p90_itl_ms <= max_p90_itl_ms, false)
-        and coalesce(max_p95_itl_ms is null or p95_itl_ms <= max_p95_itl_ms, false)
-        and coalesce(max_p99_itl_ms is null or p99_itl_ms <= max_p99_itl_ms, false)
-        and coalesce(min_tokens_per_second is null or tokens_per_second >= min_tokens_per_second, false)
-        and coalesce(max_gpu_power_watts_total is null or gpu_power_watts_total <= max_gpu_power_watts_total, false)
-        and coalesce(max_num_gpus is null or num_gpus <= max_num_gpus, false)
-        and (only_precision is null or precision = upper(only_precision)) as qualifies,
-        -- What the least is sought of: energy among those that qualify, else the worst of the ratios, if all are known.
         case
-            when qualifies then joules_per_output_token
             when max_median_itl_ms_ratio + max_p90_itl_ms_ratio + max_p95_itl_ms_ratio + max_p99_itl_ms_ratio
                 + min_tokens_per_second_ratio + max_gpu_power_watts_total_ratio + max_num_gpus_ratio + only_precision_ratio
                 is not null
@@ -97,7 +59,17 @@ with judged as (
                 max_median_itl_ms_ratio, max_p90_itl_ms_ratio, max_p95_itl_ms_ratio, max_p99_itl_ms_ratio,
                 min_tokens_per_second_ratio, max_gpu_power_watts_total_ratio, max_num_gpus_ratio
             )
-        end as measure,
+        end as worst_ratio,
+        coalesce(worst_ratio <= 1, false) as qualifies,
+        case
+            when worst_ratio = max_median_itl_ms_ratio then 'max_median_itl_ms'
+            when worst_ratio = max_p90_itl_ms_ratio then 'max_p90_itl_ms'
+            when worst_ratio = max_p95_itl_ms_ratio then 'max_p95_itl_ms'
+            when worst_ratio = max_p99_itl_ms_ratio then 'max_p99_itl_ms'
+            when worst_ratio = min_tokens_per_second_ratio then 'min_tokens_per_second'
+            when worst_ratio = max_gpu_power_watts_total_ratio then 'max_gpu_power_watts_total'
+            when worst_ratio = max_num_gpus_ratio then 'max_num_gpus'
+        end as worst_limit,
     from configuration_detail
     where is_current
         -- Called by another database's name it would answer from the tables of the one in use.
@@ -112,10 +84,24 @@ chosen as (
         model,
         gpu,
         boundary,
+        source,
+        any_value(model_name) as model_name,
+        any_value(data_version) as data_version,
+        any_value(licence) as licence,
         arg_min(
-            judged,
-            row(not qualifies, measure, joules_per_output_token, num_gpus, max_num_seqs, repeat, configuration_key)
-        ) as run,
+            {
+                'configuration_key': configuration_key,
+                'qualifies': qualifies,
+                'row_id': row_id,
+                'worst_ratio': worst_ratio,
+                'worst_limit': worst_limit
+            },
+            row(
+                not qualifies,
+                case when qualifies then joules_per_output_token else worst_ratio end,
+                joules_per_output_token, num_gpus, max_num_seqs, repeat, configuration_key
+            )
+        ) as nearest,
         case
             when max(only_precision_ratio) is null then 'only_precision'
             when max(max_median_itl_ms_ratio) is null then 'max_median_itl_ms'
@@ -127,50 +113,45 @@ chosen as (
             when max(max_num_gpus_ratio) is null then 'max_num_gpus'
         end as impossible_limit,
     from judged
-    group by task, model, gpu, boundary
+    group by task, model, gpu, boundary, source
 )
 select
-    task,
-    model,
-    gpu,
-    run.qualifies,
-    case when run.qualifies then run.wh_per_million_output_tokens end as wh_per_million_output_tokens,
-    case when run.qualifies then run.num_gpus end as num_gpus,
-    case when run.qualifies then run.max_num_seqs end as max_num_seqs,
-    case when run.qualifies then run.precision end as precision,
-    case when run.qualifies then run.median_itl_ms end as median_itl_ms,
-    case when run.qualifies then run.p90_itl_ms end as p90_itl_ms,
-    case when run.qualifies then run.p95_itl_ms end as p95_itl_ms,
-    case when run.qualifies then run.p99_itl_ms end as p99_itl_ms,
-    case when run.qualifies then run.tokens_per_second end as tokens_per_second,
-    case when run.qualifies then run.gpu_power_watts_total end as gpu_power_watts_total,
-    case when run.qualifies then run.joules_per_output_token end as joules_per_output_token,
-    case when run.qualifies then run.joules_per_request end as joules_per_request,
-    case when run.qualifies then run.avg_output_tokens end as avg_output_tokens,
-    case when run.qualifies then run.tensor_parallel end as tensor_parallel,
-    case when run.qualifies then run.data_parallel end as data_parallel,
-    case when run.qualifies then run.expert_parallel end as expert_parallel,
-    case when run.qualifies then run.repeat end as repeat,
-    case when run.qualifies then run.configuration_key end as configuration_key,
-    case when not run.qualifies and run.measure is not null then run.row_id end as nearest_row_id,
-    case
-        when run.qualifies then null
-        when run.measure is null then impossible_limit
-        when run.measure = run.max_median_itl_ms_ratio then 'max_median_itl_ms'
-        when run.measure = run.max_p90_itl_ms_ratio then 'max_p90_itl_ms'
-        when run.measure = run.max_p95_itl_ms_ratio then 'max_p95_itl_ms'
-        when run.measure = run.max_p99_itl_ms_ratio then 'max_p99_itl_ms'
-        when run.measure = run.min_tokens_per_second_ratio then 'min_tokens_per_second'
-        when run.measure = run.max_gpu_power_watts_total_ratio then 'max_gpu_power_watts_total'
-        when run.measure = run.max_num_gpus_ratio then 'max_num_gpus'
-    end as nearest_limit,
-    case when not run.qualifies then run.measure end as nearest_ratio,
-    run.model_name,
-    run.source,
-    run.data_version,
-    boundary,
-    run.licence,
+    chosen.task,
+    chosen.model,
+    chosen.gpu,
+    chosen.nearest.qualifies,
+    run.wh_per_million_output_tokens,
+    run.num_gpus,
+    run.max_num_seqs,
+    run.precision,
+    run.median_itl_ms,
+    run.p90_itl_ms,
+    run.p95_itl_ms,
+    run.p99_itl_ms,
+    run.tokens_per_second,
+    run.gpu_power_watts_total,
+    run.joules_per_output_token,
+    run.joules_per_request,
+    run.avg_output_tokens,
+    run.tensor_parallel,
+    run.data_parallel,
+    run.expert_parallel,
+    run.pipeline_parallel,
+    run.repeat,
+    run.configuration_key,
+    case when not nearest.qualifies and nearest.worst_ratio is not null then nearest.row_id end as nearest_row_id,
+    case when not nearest.qualifies then coalesce(nearest.worst_limit, impossible_limit) end as nearest_limit,
+    case when not nearest.qualifies then nearest.worst_ratio end as nearest_ratio,
+    chosen.model_name,
+    chosen.source,
+    chosen.data_version,
+    chosen.boundary,
+    chosen.licence,
 from chosen
-order by task, model, gpu, boundary;
+left join configuration_detail as run
+    on run.configuration_key = chosen.nearest.configuration_key
+    and run.model = chosen.model
+    and chosen.nearest.qualifies
+order by chosen.task, chosen.model, chosen.gpu, chosen.boundary, chosen.source;
 
 comment on macro table pick is 'Lowest-energy run per task, model and GPU within any limits; where none qualifies, the nearest. In an attached database, `use` it first.';

@@ -1,7 +1,7 @@
 -- View: precision_comparison
 -- Grain: one row per task, model in BF16, GPU and other precision
--- Key: task, model, gpu, boundary, other_precision
--- Reads: best_pick, configuration_detail, model_detail
+-- Key: task, model, gpu, boundary, source, other_precision
+-- Reads: best_pick, configuration_detail
 -- Topic: Trade-offs
 -- Example: precision_comparison --gpu B200
 --
@@ -13,38 +13,24 @@
 create or replace view precision_comparison as
 with described as (
     select
-        best_pick.task,
-        best_pick.model,
+        best_pick.*,
+        configuration_detail.params_b,
         regexp_replace(best_pick.model, '-fp8$', '') as base_model,
-        best_pick.gpu,
-        best_pick.boundary,
-        best_pick.precision,
-        best_pick.wh_per_million_output_tokens,
-        best_pick.joules_per_output_token,
-        best_pick.num_gpus,
-        best_pick.max_num_seqs,
-        best_pick.source,
-        best_pick.data_version,
-        best_pick.licence,
-        model_detail.params_b,
     from best_pick
-    join model_detail
-        on model_detail.task = best_pick.task
-        and model_detail.model = best_pick.model
-        and model_detail.boundary = best_pick.boundary
-    where model_detail.is_current
+    join configuration_detail using (configuration_key)
 ),
 concurrency as (
-    select task, model, gpu, boundary, max_num_seqs, avg(joules_per_output_token) as joules_per_output_token
+    select task, model, gpu, boundary, source, max_num_seqs, avg(joules_per_output_token) as joules_per_output_token
     from configuration_detail
     where is_current and max_num_seqs is not null
-    group by task, model, gpu, boundary, max_num_seqs
+    group by task, model, gpu, boundary, source, max_num_seqs
 ),
 shared as (
     select
         one.task,
         one.gpu,
         one.boundary,
+        one.source,
         one.model,
         other.model as other_model,
         max(one.max_num_seqs) as shared_max_num_seqs,
@@ -55,8 +41,9 @@ shared as (
         on other.task = one.task
         and other.gpu = one.gpu
         and other.boundary = one.boundary
+        and other.source = one.source
         and other.max_num_seqs = one.max_num_seqs
-    group by one.task, one.gpu, one.boundary, one.model, other.model
+    group by one.task, one.gpu, one.boundary, one.source, one.model, other.model
 )
 select
     full_width.task,
@@ -85,15 +72,18 @@ join described as other
     and other.base_model = full_width.base_model
     and other.gpu = full_width.gpu
     and other.boundary = full_width.boundary
+    and other.source = full_width.source
     and other.params_b = full_width.params_b
 left join shared
     on shared.task = full_width.task
     and shared.gpu = full_width.gpu
     and shared.boundary = full_width.boundary
+    and shared.source = full_width.source
     and shared.model = full_width.model
     and shared.other_model = other.model
 where full_width.precision = 'BF16' and other.precision <> 'BF16'
-order by full_width.task, full_width.model, full_width.gpu, full_width.boundary, other.precision, other.model;
+order by
+    full_width.task, full_width.model, full_width.gpu, full_width.boundary, full_width.source, other.precision, other.model;
 
 comment on view precision_comparison is 'The best pick of a model in BF16 against that of the same model in a smaller format.';
 comment on column precision_comparison.energy_ratio is 'Energy per output token in the other precision over that in BF16: below 1, the other needs less, derived.';

@@ -53,233 +53,121 @@ model_pair as (
     left join model as older
         on older.release_key = succession.previous_release_key and older.slug = named_model.slug
 ),
-model_field as (
-    select model_key, field, value
+-- What each release says of each model (without gpu and run) and of each of its runs, a row a field: whatever columns
+-- the tables have.
+said as (
+    select model_key, gpu, run, field, value,
     from (
         select
             model_key,
-            cast(name as varchar) as name,
-            cast(model_id as varchar) as model_id,
-            cast(params_b as varchar) as params_b,
-            cast(active_params_b as varchar) as active_params_b,
-            cast(architecture as varchar) as architecture,
+            cast(null as varchar) as gpu,
+            cast(null as varchar) as run,
+            cast(columns(* exclude (model_key, release_key, file_key, slug)) as varchar),
         from model
     )
-    unpivot include nulls (
-        value for field in (
-            name,
-            model_id,
-            params_b,
-            active_params_b,
-            architecture
-        )
-    )
-),
-run_field as (
-    select
-        model_key,
-        gpu,
-        concat(num_gpus, ' GPUs, max_num_seqs ', coalesce(cast(max_num_seqs as varchar), 'none'), ', repeat ', repeat) as run,
-        field,
-        value,
+    unpivot include nulls (value for field in (columns(* exclude (model_key, gpu, run))))
+
+    union all
+    select model_key, gpu, run, field, value,
     from (
         select
             model_key,
             gpu,
-            num_gpus,
-            max_num_seqs,
-            repeat,
-            cast(tensor_parallel as varchar) as tensor_parallel,
-            cast(data_parallel as varchar) as data_parallel,
-            cast(expert_parallel as varchar) as expert_parallel,
-            cast(precision as varchar) as precision,
-            cast(avg_requests_in_flight as varchar) as avg_requests_in_flight,
-            cast(wh_per_million_output_tokens as varchar) as wh_per_million_output_tokens,
-            cast(joules_per_output_token as varchar) as joules_per_output_token,
-            cast(median_itl_ms as varchar) as median_itl_ms,
-            cast(p90_itl_ms as varchar) as p90_itl_ms,
-            cast(p95_itl_ms as varchar) as p95_itl_ms,
-            cast(p99_itl_ms as varchar) as p99_itl_ms,
-            cast(tokens_per_second as varchar) as tokens_per_second,
-            cast(gpu_power_watts_total as varchar) as gpu_power_watts_total,
-            cast(avg_output_tokens as varchar) as avg_output_tokens,
-            cast(under_itl_deadline as varchar) as under_itl_deadline,
-            cast(avg_running_batch as varchar) as avg_running_batch,
-            cast(row_id as varchar) as row_id,
-            cast(parallel_notes as varchar) as parallel_notes,
+            concat(
+                num_gpus, ' GPUs, max_num_seqs ', coalesce(cast(max_num_seqs as varchar), 'none'), ', repeat ', repeat
+            ) as run,
+            cast(
+                columns(* exclude (configuration_key, model_key, gpu, num_gpus, max_num_seqs, repeat)) as varchar
+            ),
         from configuration
     )
-    unpivot include nulls (
-        value for field in (
-            tensor_parallel,
-            data_parallel,
-            expert_parallel,
-            precision,
-            avg_requests_in_flight,
-            wh_per_million_output_tokens,
-            joules_per_output_token,
-            median_itl_ms,
-            p90_itl_ms,
-            p95_itl_ms,
-            p99_itl_ms,
-            tokens_per_second,
-            gpu_power_watts_total,
-            avg_output_tokens,
-            under_itl_deadline,
-            avg_running_batch,
-            row_id,
-            parallel_notes
-        )
-    )
+    unpivot include nulls (value for field in (columns(* exclude (model_key, gpu, run))))
 
     union all
-    select
-        model_key,
-        gpu,
-        concat(
-            num_gpus, ' GPUs, ulysses_degree ', ulysses_degree, ', ring_degree ', ring_degree,
-            ', batch_size ', batch_size, ', ', image_width, ' x ', image_height,
-            ', ', inference_steps, ' steps, repeat ', repeat
-        ),
-        field,
-        value,
+    select model_key, gpu, run, field, value,
     from (
         select
             model_key,
             gpu,
-            num_gpus,
-            ulysses_degree,
-            ring_degree,
-            batch_size,
-            image_width,
-            image_height,
-            inference_steps,
-            repeat,
-            cast(precision as varchar) as precision,
-            cast(batch_latency_s as varchar) as batch_latency_s,
-            cast(joules_per_image as varchar) as joules_per_image,
-            cast(images_per_second as varchar) as images_per_second,
-            cast(gpu_power_watts_total as varchar) as gpu_power_watts_total,
+            concat(
+                num_gpus, ' GPUs, ulysses_degree ', ulysses_degree, ', ring_degree ', ring_degree,
+                ', batch_size ', batch_size, ', ', image_width, ' x ', image_height,
+                ', ', inference_steps, ' steps, repeat ', repeat
+            ) as run,
+            cast(
+                columns(* exclude (
+                    image_configuration_key, model_key, gpu, num_gpus, ulysses_degree, ring_degree, batch_size,
+                    image_width, image_height, inference_steps, repeat
+                )) as varchar
+            ),
         from image_configuration
     )
-    unpivot include nulls (
-        value for field in (
-            precision,
-            batch_latency_s,
-            joules_per_image,
-            images_per_second,
-            gpu_power_watts_total
-        )
-    )
+    unpivot include nulls (value for field in (columns(* exclude (model_key, gpu, run))))
 
     union all
-    select
-        model_key,
-        gpu,
-        concat(
-            num_gpus, ' GPUs, ulysses_degree ', ulysses_degree, ', ring_degree ', ring_degree,
-            ', batch_size ', batch_size, ', ', video_width, ' x ', video_height,
-            ', ', coalesce(cast(num_frames as varchar), 'unknown'), ' frames at ',
-            coalesce(cast(fps as varchar), 'unknown'), ' fps, ', inference_steps, ' steps, repeat ', repeat
-        ),
-        field,
-        value,
+    select model_key, gpu, run, field, value,
     from (
         select
             model_key,
             gpu,
-            num_gpus,
-            ulysses_degree,
-            ring_degree,
-            batch_size,
-            video_width,
-            video_height,
-            num_frames,
-            fps,
-            inference_steps,
-            repeat,
-            cast(precision as varchar) as precision,
-            cast(batch_latency_s as varchar) as batch_latency_s,
-            cast(joules_per_video as varchar) as joules_per_video,
-            cast(videos_per_second as varchar) as videos_per_second,
-            cast(gpu_power_watts_total as varchar) as gpu_power_watts_total,
+            concat(
+                num_gpus, ' GPUs, ulysses_degree ', ulysses_degree, ', ring_degree ', ring_degree,
+                ', batch_size ', batch_size, ', ', video_width, ' x ', video_height,
+                ', ', coalesce(cast(num_frames as varchar), 'unknown'), ' frames at ',
+                coalesce(cast(fps as varchar), 'unknown'), ' fps, ', inference_steps, ' steps, repeat ', repeat
+            ) as run,
+            cast(
+                columns(* exclude (
+                    video_configuration_key, model_key, gpu, num_gpus, ulysses_degree, ring_degree, batch_size,
+                    video_width, video_height, num_frames, fps, inference_steps, repeat
+                )) as varchar
+            ),
         from video_configuration
     )
-    unpivot include nulls (
-        value for field in (
-            precision,
-            batch_latency_s,
-            joules_per_video,
-            videos_per_second,
-            gpu_power_watts_total
-        )
-    )
+    unpivot include nulls (value for field in (columns(* exclude (model_key, gpu, run))))
 ),
-run as (
-    select distinct model_key, gpu, run from run_field
+-- A model, or one of its runs.
+subject as (
+    select distinct model_key, gpu, run from said
 ),
 difference as (
-    select
-        release_key,
-        model,
-        null as gpu,
-        null as run,
-        case when older_key is null then 'appeared' else 'went' end as change,
-        null as field,
-        null as old_value,
-        null as new_value,
-    from model_pair
-    where older_key is null or newer_key is null
-
-    union all
-    select
-        model_pair.release_key,
-        model_pair.model,
-        null,
-        null,
-        'changed',
-        newer.field,
-        older.value,
-        newer.value,
-    from model_pair
-    join model_field as newer on newer.model_key = model_pair.newer_key
-    join model_field as older on older.model_key = model_pair.older_key and older.field = newer.field
-    where newer.value is distinct from older.value
-
-    union all
-    select model_pair.release_key, model_pair.model, newer.gpu, newer.run, 'appeared', null, null, null
-    from model_pair
-    join run as newer on newer.model_key = model_pair.newer_key
-    left join run as older
-        on older.model_key = model_pair.older_key and older.gpu = newer.gpu and older.run = newer.run
-    where model_pair.older_key is not null and older.run is null
-
-    union all
-    select model_pair.release_key, model_pair.model, older.gpu, older.run, 'went', null, null, null
-    from model_pair
-    join run as older on older.model_key = model_pair.older_key
-    left join run as newer
-        on newer.model_key = model_pair.newer_key and newer.gpu = older.gpu and newer.run = older.run
-    where model_pair.newer_key is not null and newer.run is null
-
-    union all
     select
         model_pair.release_key,
         model_pair.model,
         newer.gpu,
         newer.run,
-        'changed',
+        'changed' as change,
         newer.field,
-        older.value,
-        newer.value,
+        older.value as old_value,
+        newer.value as new_value,
     from model_pair
-    join run_field as newer on newer.model_key = model_pair.newer_key
-    join run_field as older
+    join said as newer on newer.model_key = model_pair.newer_key
+    join said as older
         on older.model_key = model_pair.older_key
-        and older.gpu = newer.gpu
-        and older.run = newer.run
+        and older.gpu is not distinct from newer.gpu
+        and older.run is not distinct from newer.run
         and older.field = newer.field
     where newer.value is distinct from older.value
+
+    union all
+    select model_pair.release_key, model_pair.model, newer.gpu, newer.run, 'appeared', null, null, null
+    from model_pair
+    join subject as newer on newer.model_key = model_pair.newer_key
+    left join subject as older
+        on older.model_key = model_pair.older_key
+        and older.gpu is not distinct from newer.gpu
+        and older.run is not distinct from newer.run
+    where older.model_key is null and (newer.run is null or model_pair.older_key is not null)
+
+    union all
+    select model_pair.release_key, model_pair.model, older.gpu, older.run, 'went', null, null, null
+    from model_pair
+    join subject as older on older.model_key = model_pair.older_key
+    left join subject as newer
+        on newer.model_key = model_pair.newer_key
+        and newer.gpu is not distinct from older.gpu
+        and newer.run is not distinct from older.run
+    where newer.model_key is null and (older.run is null or model_pair.newer_key is not null)
 )
 select
     succession.task,

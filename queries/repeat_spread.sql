@@ -1,6 +1,6 @@
 -- View: repeat_spread
 -- Grain: one row per setting that was run more than once
--- Key: task, model, gpu, boundary, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel, precision
+-- Key: task, model, gpu, boundary, source, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel, precision
 -- Reads: configuration_detail
 -- Topic: Runs
 -- Example: repeat_spread
@@ -25,16 +25,21 @@ select
     tensor_parallel,
     data_parallel,
     expert_parallel,
+    pipeline_parallel,
     precision,
-    any_value(source) as source,
+    source,
     any_value(data_version) as data_version,
     boundary,
     any_value(licence) as licence,
 from configuration_detail
 where is_current
-group by task, model, gpu, boundary, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel, precision
+group by
+    task, model, gpu, boundary, source, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel,
+    pipeline_parallel, precision
 having count(*) > 1
-order by task, model, gpu, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel, precision, boundary;
+order by
+    task, model, gpu, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel,
+    precision, boundary, source;
 
 comment on view repeat_spread is 'Runs that share every setting, and how far apart they are.';
 comment on column repeat_spread.runs is 'Runs that share the setting.';

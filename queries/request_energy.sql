@@ -1,7 +1,7 @@
 -- View: request_energy
 -- Grain: one row per scenario, task, model and GPU
--- Key: scenario, task, model, gpu, boundary
--- Reads: best_pick, scenario
+-- Key: scenario, task, model, gpu, boundary, source
+-- Reads: footprint
 -- Topic: Footprint
 -- Example: request_energy --model scout
 --
@@ -11,40 +11,38 @@
 
 create or replace view request_energy as
 select
-    best_pick.task,
-    best_pick.model,
-    best_pick.gpu,
-    scenario.name as scenario,
-    best_pick.joules_per_request / 3600 * scenario.pue as floor_wh_per_request,
-    best_pick.joules_per_request / 3600 * scenario.pue / 1000 * scenario.price_per_kwh as floor_cost_per_request,
-    scenario.currency,
-    best_pick.joules_per_request / 3600 * scenario.pue / 1000 * scenario.gco2e_per_kwh as floor_gco2e_per_request,
-    best_pick.joules_per_request / 3600 / 1000 * scenario.litres_per_kwh as floor_litres_per_request,
-    best_pick.avg_output_tokens,
-    best_pick.joules_per_request,
-    scenario.pue,
-    scenario.price_per_kwh,
-    scenario.gco2e_per_kwh,
-    scenario.litres_per_kwh,
-    best_pick.num_gpus,
-    best_pick.max_num_seqs,
-    best_pick.precision,
-    scenario.pue_source,
-    scenario.price_source,
-    scenario.gco2e_source,
-    scenario.litres_source,
-    best_pick.model_name,
-    best_pick.configuration_key,
-    best_pick.source,
-    best_pick.data_version,
-    best_pick.boundary,
-    best_pick.licence,
-from best_pick
-cross join scenario
-order by best_pick.task, best_pick.model, best_pick.gpu, best_pick.boundary, scenario.name;
+    task,
+    model,
+    gpu,
+    scenario,
+    joules_per_request / 3600 * pue as floor_wh_per_request,
+    joules_per_request / 3600 * pue / 1000 * price_per_kwh as floor_cost_per_request,
+    currency,
+    joules_per_request / 3600 * pue / 1000 * gco2e_per_kwh as floor_gco2e_per_request,
+    joules_per_request / 3600 / 1000 * litres_per_kwh as floor_litres_per_request,
+    avg_output_tokens,
+    joules_per_request,
+    pue,
+    price_per_kwh,
+    gco2e_per_kwh,
+    litres_per_kwh,
+    num_gpus,
+    max_num_seqs,
+    precision,
+    pue_source,
+    price_source,
+    gco2e_source,
+    litres_source,
+    model_name,
+    configuration_key,
+    source,
+    data_version,
+    boundary,
+    licence,
+from footprint
+order by task, model, gpu, boundary, source, scenario;
 
 comment on view request_energy is 'Energy with PUE, cost, emissions and water per request of each best pick, in each scenario: floors.';
-comment on column request_energy.scenario is 'Name of the scenario.';
 comment on column request_energy.floor_wh_per_request is 'GPU energy times PUE per request, Wh: a floor, host and idle time not counted, derived.';
 comment on column request_energy.floor_cost_per_request is 'Cost of that energy per request, in currency: a floor, derived; NULL where the price is not known.';
 comment on column request_energy.floor_gco2e_per_request is 'Emissions of that energy per request, g CO2-equivalent: a floor, derived; NULL where the grid''s figure is not known.';

@@ -1,6 +1,6 @@
 -- View: task_ranking
 -- Grain: one row per task, product and model
--- Key: task, boundary, product, model
+-- Key: task, boundary, source, product, model
 -- Reads: best_pick, best_image_pick, best_video_pick
 -- Topic: Picks
 -- Filter: gpu: Places count over all GPUs: a model is listed under the GPU of its best pick alone.
@@ -12,88 +12,34 @@
 
 create or replace view task_ranking as
 with pick as (
-    select
-        task,
-        model,
-        gpu,
-        'output tokens' as product,
-        wh_per_million_output_tokens,
-        cast(null as double) as joules_per_image,
-        cast(null as double) as joules_per_video,
-        joules_per_output_token as joules,
-        num_gpus,
-        model_name,
-        source,
-        data_version,
-        boundary,
-        licence,
+    select *, 'output tokens' as product, joules_per_output_token as joules,
     from best_pick
 
-    union all
-    select
-        task,
-        model,
-        gpu,
-        concat('images of ', image_width, ' x ', image_height),
-        null,
-        joules_per_image,
-        null,
-        joules_per_image,
-        num_gpus,
-        model_name,
-        source,
-        data_version,
-        boundary,
-        licence,
+    union all by name
+    select *, concat('images of ', image_width, ' x ', image_height) as product, joules_per_image as joules,
     from best_image_pick
 
-    union all
+    union all by name
     select
-        task,
-        model,
-        gpu,
+        *,
         concat(
             'videos of ', video_width, ' x ', video_height,
             ', ', coalesce(cast(num_frames as varchar), 'unknown'), ' frames',
             ' at ', coalesce(cast(fps as varchar), 'unknown'), ' fps'
-        ),
-        null,
-        null,
-        joules_per_video,
-        joules_per_video,
-        num_gpus,
-        model_name,
-        source,
-        data_version,
-        boundary,
-        licence,
+        ) as product,
+        joules_per_video as joules,
     from best_video_pick
 ),
 best as (
-    select
-        task,
-        model,
-        gpu,
-        product,
-        wh_per_million_output_tokens,
-        joules_per_image,
-        joules_per_video,
-        joules,
-        num_gpus,
-        model_name,
-        source,
-        data_version,
-        boundary,
-        licence,
     from pick
     qualify row_number() over (
-        partition by task, boundary, product, model
+        partition by task, boundary, source, product, model
         order by joules, num_gpus, gpu
     ) = 1
 )
 select
     task,
-    cast(rank() over (partition by task, boundary, product order by joules) as integer) as place,
+    cast(rank() over (partition by task, boundary, source, product order by joules) as integer) as place,
     model,
     wh_per_million_output_tokens,
     joules_per_image,
@@ -107,7 +53,7 @@ select
     boundary,
     licence,
 from best
-order by task, boundary, product, place, model;
+order by task, boundary, source, product, place, model;
 
 comment on view task_ranking is 'Each task''s models by the energy of their best pick.';
 comment on column task_ranking.place is 'Place of the model within its task and product, on whatever GPU: 1 needs the least energy, equals share a place.';

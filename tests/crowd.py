@@ -28,13 +28,14 @@ TEXT_MODELS: dict[str, tuple[str, float, float, str, str]] = {
 SAME_BUT_FOR_PRECISION = (("ant-8b", "ant-8b-fp8"), ("bee-30b", "bee-30b-fp8"))
 # Slug: name, parameters, precision.
 BATCH_MODELS = {"paint": ("Paint", 2.0, "BF16"), "brush": ("Brush 3B", 3.0, "FP8"), "pen": ("Pen", 0.6, "BF16")}
-# GPU, and setups that differ in few things: num_gpus, and tensor, data, expert parallel. Some can't be.
+# GPU, and setups that differ in few things: num_gpus, and tensor, data, expert, pipeline parallel. Some can't be.
 SETUPS = (
     ("H100", (1, 1, 1, 1), (2, 2, 1, 1), (2, 1, 2, 1)),
     ("H100", (4, 1, 4, 4), (4, 1, 4, 1), (2, 1, 2, 1)),
     ("H100", (4, 1, 4, 1), (4, 1, 2, 1)),
     ("B200", (1, 1, 1, 1), (2, 1, 1, 2), (4, 2, 2, 1)),
     ("B200", (2, 2, 1, 1), (2, 1, 1, 1)),
+    ("B200", (2, 2, 1, 1), (2, 1, 1, 1, 2)),
     ("X1", (4, 4, 1, 1), (2, 2, 1, 1)),
 )
 # Ulysses degree, ring degree and batch size of runs that need the same: fewer GPUs win, then the smaller batch.
@@ -244,7 +245,7 @@ def add_runs(draw: random.Random, made: list[Row], key_name: str, model_key: int
 
 def text_run(draw: random.Random, slug: str, precision: str, setup: Any, limit: int | None, deadline: Any) -> Row:
     """Draw a run that keeps the rules; its latencies and energy are of few values."""
-    gpu, num_gpus, tensor, data, expert = setup
+    gpu, num_gpus, tensor, data, expert, *pipeline = setup
     median = draw.choice([12.5, 20.0, 25.0, 40.0, 80.0, 100.0, 240.0, 250.0, 500.0, 600.0])
     p90 = median + draw.choice([0.0, 2.0, 10.0])
     p95 = p90 + draw.choice([1.0, 5.0, 15.0])
@@ -257,6 +258,7 @@ def text_run(draw: random.Random, slug: str, precision: str, setup: Any, limit: 
         "tensor_parallel": tensor,
         "data_parallel": data,
         "expert_parallel": expert,
+        "pipeline_parallel": pipeline[0] if pipeline else 1,
         "precision": precision,
         "max_num_seqs": limit,
         "avg_requests_in_flight": batch,
@@ -280,6 +282,7 @@ def needing(run: Row, joules: float) -> Row:
         "joules_per_output_token": joules,
         "wh_per_million_output_tokens": round(joules / 3600 * 1e6, 2),
         "gpu_power_watts_total": joules * run["tokens_per_second"],
+        "energy_per_request_joules": joules * run["avg_output_tokens"],
     }
 
 

@@ -368,7 +368,7 @@ def test_views_shows_a_page(energydb, seed_database):
     table = energydb("views", "gpu", "--database", seed_database).stdout
 
     assert page.startswith("best_pick: Which run needs the least energy in time?")
-    assert "\none row: task, model and GPU\nkey: task, model, gpu, boundary\n" in page
+    assert "\none row: task, model and GPU\nkey: task, model, gpu, boundary, source\n" in page
     assert "\nexample: energydb query best_pick --task lm-arena-chat\n" in page
     assert "  103.65" in page.partition("example:")[2]
     assert "median_itl_ms (DOUBLE): Median inter-token latency, ms." in page

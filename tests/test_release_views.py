@@ -7,9 +7,33 @@ import pytest
 
 from energydb.load import load
 from tests.conftest import add_image_run, add_model, add_release, add_run, add_video_run, answer, insert
-from tests.leaderboards import small_tasks, write_leaderboard
+from tests.leaderboards import small_tasks, text_row, write_leaderboard
 
 # --- release_change ------------------------------------------------------------------------------------
+
+
+def test_a_column_that_is_added_is_compared_too(later, tmp_path):
+    """Whatever columns the tables have: here one more, whose value changed between two releases in one run."""
+    rows = [text_row("org/Small-1B", max_num_seqs=size, time_to_first_token_ms=40.5) for size in (8, 16)]
+    write_leaderboard(tmp_path / "older", {"gpqa": rows}, last_updated="2025-12-01")
+    rows[1]["time_to_first_token_ms"] = 44.25
+    write_leaderboard(tmp_path / "newer", {"gpqa": rows}, last_updated="2026-02-16")
+    loaded = later("load", "older", "newer")
+    assert loaded.returncode == 0, loaded.stderr
+
+    changed = later("query", "select run, field, old_value, new_value from release_change", "--format", "csv")
+    shown = later(
+        "query",
+        "select max_num_seqs, time_to_first_token_ms from configuration_detail where is_current order by all",
+        "--format",
+        "csv",
+    )
+
+    assert changed.stdout.splitlines() == [
+        "run,field,old_value,new_value",
+        '"1 GPUs, max_num_seqs 16, repeat 1",time_to_first_token_ms,40.5,44.25',
+    ]
+    assert shown.stdout.splitlines() == ["max_num_seqs,time_to_first_token_ms", "8,40.5", "16,44.25"]
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """What a database file defines, each thing as DuckDB knows it: tables, views, macros, columns, and their comments."""
 
 import functools
+import re
 import tempfile
 from pathlib import Path
 
@@ -71,4 +72,10 @@ def as_made_now() -> Definitions:
 
 def defined(connection: duckdb.DuckDBPyConnection) -> Definitions:
     """Return every definition by name and kind: with its SQL or type, and its comment."""
-    return {row[:2]: row for row in connection.execute(_DEFINITIONS).fetchall()}
+    rows = connection.execute(_DEFINITIONS).fetchall()
+    return {(name, kind): (name, kind, _with_lists_in_order(said), comment) for name, kind, said, comment in rows}
+
+
+def _with_lists_in_order(sql: str) -> str:
+    """Put the names that a star leaves out in order: DuckDB shuffles them whenever it writes a view."""
+    return re.sub(r"EXCLUDE \(([^()]*)\)", lambda names: f"EXCLUDE {sorted(names[1].split(', '))}", sql)

@@ -7,8 +7,8 @@ from tests.recomputed.declared import Row, World, by, declare, mean, over, rows_
 from tests.recomputed.runs import current
 
 SETUP = (
-    *("task", "model", "gpu", "boundary", "num_gpus"),
-    *("tensor_parallel", "data_parallel", "expert_parallel", "precision"),
+    *("task", "model", "gpu", "boundary", "source", "num_gpus"),
+    *("tensor_parallel", "data_parallel", "expert_parallel", "pipeline_parallel", "precision"),
 )
 
 
@@ -21,7 +21,8 @@ def limited(world: World) -> list[Row]:
     "task model gpu num_gpus max_num_seqs wh_per_million_output_tokens median_itl_ms tokens_per_second"
     " energy_ratio_to_best repeat next_smaller_max_num_seqs energy_ratio_to_next_smaller"
     " throughput_ratio_to_next_smaller p90_itl_ms p95_itl_ms p99_itl_ms gpu_power_watts_total avg_running_batch"
-    " joules_per_output_token precision tensor_parallel data_parallel expert_parallel configuration_key source"
+    " joules_per_output_token precision tensor_parallel data_parallel"
+    " expert_parallel pipeline_parallel configuration_key source"
     " data_version boundary licence",
     order=f"{' '.join(SETUP)} max_num_seqs repeat",
 )
@@ -52,7 +53,8 @@ def ratio_to(others: list[Row], run: Row, name: str) -> float | None:
 @declare(
     "task model gpu num_gpus max_num_seqs energy_ratio_to_best wh_per_million_output_tokens"
     " extra_wh_per_million_output_tokens saving_over_next_smaller next_smaller_max_num_seqs median_itl_ms p99_itl_ms"
-    " repeat precision tensor_parallel data_parallel expert_parallel configuration_key source data_version boundary"
+    " repeat precision tensor_parallel data_parallel expert_parallel"
+    " pipeline_parallel configuration_key source data_version boundary"
     " licence",
     order=f"{' '.join(SETUP)} max_num_seqs repeat",
 )
@@ -71,12 +73,12 @@ def low_load_penalty(world: World) -> Iterator[Row]:
     "task model gpu max_num_seqs fewer_num_gpus num_gpus energy_ratio throughput_ratio latency_ratio"
     " scaling_efficiency wh_per_million_output_tokens tokens_per_second median_itl_ms precision source data_version"
     " boundary licence",
-    order="task model gpu precision boundary num_gpus max_num_seqs",
+    order="task model gpu precision boundary source num_gpus max_num_seqs",
 )
 def gpu_scaling(world: World) -> Iterator[Row]:
     """Each number of GPUs against the next smaller one, however the model is split on them."""
     figures = ("joules_per_output_token", "wh_per_million_output_tokens", "tokens_per_second", "median_itl_ms")
-    for same in by(limited(world), "task", "model", "gpu", "precision", "boundary", "max_num_seqs"):
+    for same in by(limited(world), "task", "model", "gpu", "precision", "boundary", "source", "max_num_seqs"):
         steps = [
             {**runs[0], **{name: mean(run[name] for run in runs) for name in figures}}
             for runs in by(same, "num_gpus")
@@ -99,12 +101,12 @@ def gpu_scaling(world: World) -> Iterator[Row]:
 @declare(
     "percentile task model gpu itl_ms wh_per_million_output_tokens num_gpus max_num_seqs precision tokens_per_second"
     " gpu_power_watts_total joules_per_output_token repeat configuration_key source data_version boundary licence",
-    order="task model boundary percentile itl_ms joules_per_output_token configuration_key",
+    order="task model boundary source percentile itl_ms joules_per_output_token configuration_key",
 )
 def energy_latency_frontier(world: World) -> Iterator[Row]:
     """Runs that none of their task and model equals in one of energy and latency and beats in the other."""
     for percentile in ("median", "p99"):
-        for rivals in by(current(world), "task", "model", "boundary"):
+        for rivals in by(current(world), "task", "model", "boundary", "source"):
             points = [(run[f"{percentile}_itl_ms"], run["joules_per_output_token"]) for run in rivals]
             for run, (itl, joules) in zip(rivals, points, strict=True):
                 beaten = any(
@@ -118,8 +120,9 @@ def energy_latency_frontier(world: World) -> Iterator[Row]:
 @declare(
     "task model gpu num_gpus max_num_seqs runs energy_spread latency_spread throughput_spread"
     " least_wh_per_million_output_tokens most_wh_per_million_output_tokens tensor_parallel data_parallel"
-    " expert_parallel precision source data_version boundary licence",
-    order="task model gpu num_gpus max_num_seqs tensor_parallel data_parallel expert_parallel precision boundary",
+    " expert_parallel pipeline_parallel precision source data_version boundary licence",
+    order="task model gpu num_gpus max_num_seqs tensor_parallel"
+    " data_parallel expert_parallel pipeline_parallel precision boundary source",
 )
 def repeat_spread(world: World) -> Iterator[Row]:
     """Settings that were run more than once, and the widest gap between their runs."""
@@ -176,7 +179,7 @@ def length_of(bins: list[Row], percent: int, requests: int) -> float:
 @declare(
     "task model gpu num_gpus concurrency wh_per_million_output_tokens joules_per_output_token how lower_max_num_seqs"
     " upper_max_num_seqs lower_joules_per_output_token upper_joules_per_output_token precision tensor_parallel"
-    " data_parallel expert_parallel source data_version boundary licence",
+    " data_parallel expert_parallel pipeline_parallel source data_version boundary licence",
     order=" ".join(SETUP),
 )
 def energy_at(world: World, at_concurrency: float) -> Iterator[Row]:

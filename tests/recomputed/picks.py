@@ -19,9 +19,10 @@ def least(runs: Iterable[Row]) -> Row:
 @declare(
     "task model gpu wh_per_million_output_tokens num_gpus max_num_seqs precision median_itl_ms p90_itl_ms p95_itl_ms"
     " p99_itl_ms tokens_per_second gpu_power_watts_total joules_per_output_token joules_per_request avg_output_tokens"
-    " tensor_parallel data_parallel expert_parallel itl_deadline_ms repeat configuration_key model_name source"
+    " tensor_parallel data_parallel expert_parallel pipeline_parallel"
+    " itl_deadline_ms repeat configuration_key model_name source"
     " data_version boundary licence",
-    order="task model gpu boundary",
+    order="task model gpu boundary source",
 )
 def best_pick(world: World) -> Iterator[Row]:
     """The run of least energy among those in time; a release without a deadline has none in time."""
@@ -30,7 +31,7 @@ def best_pick(world: World) -> Iterator[Row]:
         for run in current(world)
         if run["itl_deadline_ms"] is not None and run["median_itl_ms"] <= run["itl_deadline_ms"]
     ]
-    for runs in by(in_time, "task", "model", "gpu", "boundary"):
+    for runs in by(in_time, "task", "model", "gpu", "boundary", "source"):
         yield least(runs)
 
 
@@ -38,7 +39,7 @@ def batch_picks(world: World, kind: str, deadline: float, *product: str) -> Iter
     """Yield the run of least energy of each product among those whose batch is done in time."""
     in_time = [run for run in current(world, f"{kind}_configuration_detail") if run["batch_latency_s"] <= deadline]
     ties = (f"joules_per_{kind}", "num_gpus", "batch_size", "repeat", f"{kind}_configuration_key")
-    for runs in by(in_time, "task", "model", "gpu", "boundary", *product):
+    for runs in by(in_time, "task", "model", "gpu", "boundary", "source", *product):
         pick = min(runs, key=lambda run: [run[name] for name in ties])
         yield {**pick, "batch_latency_deadline_s": deadline}
 
@@ -47,7 +48,7 @@ def batch_picks(world: World, kind: str, deadline: float, *product: str) -> Iter
     "task model gpu joules_per_image num_gpus batch_size batch_latency_s image_height image_width inference_steps"
     " batch_latency_deadline_s images_per_second gpu_power_watts_total ulysses_degree ring_degree precision repeat"
     " image_configuration_key model_name source data_version boundary licence",
-    order="task model gpu boundary image_height image_width inference_steps",
+    order="task model gpu boundary source image_height image_width inference_steps",
 )
 def best_image_pick(world: World) -> Iterator[Row]:
     """Within 30 s; another size or number of steps is another product."""
@@ -58,7 +59,7 @@ def best_image_pick(world: World) -> Iterator[Row]:
     "task model gpu joules_per_video num_gpus batch_size batch_latency_s video_height video_width num_frames fps"
     " inference_steps batch_latency_deadline_s videos_per_second gpu_power_watts_total ulysses_degree ring_degree"
     " precision repeat video_configuration_key model_name source data_version boundary licence",
-    order="task model gpu boundary video_height video_width num_frames fps inference_steps",
+    order="task model gpu boundary source video_height video_width num_frames fps inference_steps",
 )
 def best_video_pick(world: World) -> Iterator[Row]:
     """Within 300 s; another size, length or number of steps is another product."""
@@ -82,11 +83,11 @@ def products(world: World) -> Iterator[Row]:
 @declare(
     "task place model wh_per_million_output_tokens joules_per_image joules_per_video gpu num_gpus product model_name"
     " source data_version boundary licence",
-    order="task boundary product place model",
+    order="task boundary source product place model",
 )
 def task_ranking(world: World) -> Iterator[Row]:
     """Each model by its best pick on whatever GPU; those that tie share the place, and the next one is left out."""
-    for rivals in by(products(world), "task", "boundary", "product"):
+    for rivals in by(products(world), "task", "boundary", "source", "product"):
         best = [
             min(of_model, key=lambda row: (row["joules"], row["num_gpus"], row["gpu"]))
             for of_model in by(rivals, "model")
@@ -107,7 +108,7 @@ def with_model(world: World) -> Iterator[Row]:
     "task architecture model gpu wh_per_million_output_tokens active_params_b"
     " wh_per_million_output_tokens_per_active_b params_b active_share num_gpus precision model_name source"
     " data_version boundary licence",
-    order="task architecture gpu wh_per_million_output_tokens_per_active_b model",
+    order="task architecture gpu wh_per_million_output_tokens_per_active_b model boundary source",
 )
 def architecture_comparison(world: World) -> Iterator[Row]:
     """Each best pick's energy for a billion active parameters."""
@@ -124,24 +125,25 @@ def architecture_comparison(world: World) -> Iterator[Row]:
     "task model gpu other_precision energy_ratio num_gpus other_num_gpus max_num_seqs other_max_num_seqs"
     " energy_ratio_at_shared_max_num_seqs shared_max_num_seqs wh_per_million_output_tokens"
     " other_wh_per_million_output_tokens precision other_model params_b source data_version boundary licence",
-    order="task model gpu boundary other_precision other_model",
+    order="task model gpu boundary source other_precision other_model",
 )
 def precision_comparison(world: World) -> Iterator[Row]:
     """BF16 against the same model in another format: at their picks, and at the largest max_num_seqs they share."""
     at: dict[tuple[str, ...], dict[int, float]] = {}
     limited = [run for run in current(world) if run["max_num_seqs"] is not None]
-    for runs in by(limited, "task", "gpu", "boundary", "model", "max_num_seqs"):
-        key = tuple(runs[0][name] for name in ("task", "gpu", "boundary", "model"))
+    for runs in by(limited, "task", "gpu", "boundary", "source", "model", "max_num_seqs"):
+        key = tuple(runs[0][name] for name in ("task", "gpu", "boundary", "source", "model"))
         joules = mean(run["joules_per_output_token"] for run in runs)
         at.setdefault(key, {})[runs[0]["max_num_seqs"]] = joules
-    for same in by(with_model(world), "task", "gpu", "boundary", "params_b"):
+    for same in by(with_model(world), "task", "gpu", "boundary", "source", "params_b"):
         for one, other in permutations(same, 2):
             if one["model"].removesuffix("-fp8") != other["model"].removesuffix("-fp8"):
                 continue
             if one["precision"] != "BF16" or other["precision"] == "BF16":
                 continue
             mine, theirs = (
-                at.get((row["task"], row["gpu"], row["boundary"], row["model"]), {}) for row in (one, other)
+                at.get((row["task"], row["gpu"], row["boundary"], row["source"], row["model"]), {})
+                for row in (one, other)
             )
             shared = max(mine.keys() & theirs.keys(), default=None)
             yield {
@@ -160,7 +162,7 @@ def precision_comparison(world: World) -> Iterator[Row]:
 FIGURES = (
     "wh_per_million_output_tokens num_gpus max_num_seqs precision median_itl_ms p90_itl_ms p95_itl_ms p99_itl_ms"
     " tokens_per_second gpu_power_watts_total joules_per_output_token joules_per_request avg_output_tokens"
-    " tensor_parallel data_parallel expert_parallel repeat configuration_key"
+    " tensor_parallel data_parallel expert_parallel pipeline_parallel repeat configuration_key"
 )
 
 
@@ -173,11 +175,11 @@ def picked(within: list[Row], among: list[Row]) -> Row:
 
 @declare(
     f"percentile budget_ms task model gpu qualifies {FIGURES} model_name source data_version boundary licence",
-    order="task model gpu boundary percentile budget_ms",
+    order="task model gpu boundary source percentile budget_ms",
 )
 def pick_by_budget(world: World) -> Iterator[Row]:
     """Each percentile within each budget; a run that lacks the percentile is within none."""
-    for runs in by(current(world), "task", "model", "gpu", "boundary"):
+    for runs in by(current(world), "task", "model", "gpu", "boundary", "source"):
         for percentile in PERCENTILES:
             known = [run for run in runs if run[f"{percentile}_itl_ms"] is not None]
             for budget in BUDGETS:
@@ -189,12 +191,12 @@ def pick_by_budget(world: World) -> Iterator[Row]:
     "percentile budget_ms task model gpu other_gpu energy_ratio throughput_ratio power_ratio"
     " wh_per_million_output_tokens other_wh_per_million_output_tokens num_gpus other_num_gpus max_num_seqs"
     " other_max_num_seqs source data_version boundary licence",
-    order="task model gpu other_gpu boundary percentile budget_ms",
+    order="task model gpu other_gpu boundary source percentile budget_ms",
 )
 def gpu_comparison(world: World) -> Iterator[Row]:
     """The picks of two GPUs within one budget, each pair once; only where both have one."""
     found = [row for row in rows_of(world, "pick_by_budget") if row["qualifies"]]
-    for same in by(found, "percentile", "budget_ms", "task", "model", "boundary"):
+    for same in by(found, "percentile", "budget_ms", "task", "model", "boundary", "source"):
         for one, other in permutations(same, 2):
             if one["gpu"] < other["gpu"]:
                 yield {
@@ -226,17 +228,18 @@ def in_scenarios(world: World, wh: str, unit: str) -> Iterator[Row]:
             }
 
 
-IN_SCENARIO = (
-    "pue price_per_kwh gco2e_per_kwh litres_per_kwh num_gpus max_num_seqs precision pue_source price_source"
-    " gco2e_source litres_source model_name configuration_key source data_version boundary licence"
+FIGURES_IN_SCENARIO = "pue price_per_kwh gco2e_per_kwh litres_per_kwh num_gpus max_num_seqs precision"
+SOURCES_IN_SCENARIO = (
+    "pue_source price_source gco2e_source litres_source model_name configuration_key source data_version boundary"
+    " licence"
 )
 
 
 @declare(
     "task model gpu scenario floor_wh_per_million_output_tokens floor_cost_per_million_output_tokens currency"
     " floor_gco2e_per_million_output_tokens floor_litres_per_million_output_tokens wh_per_million_output_tokens"
-    f" {IN_SCENARIO}",
-    order="task model gpu boundary scenario",
+    f" {FIGURES_IN_SCENARIO} avg_output_tokens joules_per_request {SOURCES_IN_SCENARIO}",
+    order="task model gpu boundary source scenario",
 )
 def footprint(world: World) -> Iterator[Row]:
     """A million tokens in each scenario."""
@@ -245,8 +248,9 @@ def footprint(world: World) -> Iterator[Row]:
 
 @declare(
     "task model gpu scenario floor_wh_per_request floor_cost_per_request currency floor_gco2e_per_request"
-    f" floor_litres_per_request avg_output_tokens joules_per_request {IN_SCENARIO}",
-    order="task model gpu boundary scenario",
+    f" floor_litres_per_request avg_output_tokens joules_per_request {FIGURES_IN_SCENARIO}"
+    f" {SOURCES_IN_SCENARIO}",
+    order="task model gpu boundary source scenario",
 )
 def request_energy(world: World) -> Iterator[Row]:
     """A request in each scenario."""

@@ -53,12 +53,12 @@ def nearest(runs: list[Row], limits: dict[str, Any]) -> Row:
 @declare(
     f"task model gpu qualifies {FIGURES} nearest_row_id nearest_limit nearest_ratio model_name source data_version"
     " boundary licence",
-    order="task model gpu boundary",
+    order="task model gpu boundary source",
 )
 def pick(world: World, **limits: Any) -> Iterator[Row]:
     """The run of least energy that keeps every limit given; the release's own deadline plays no part."""
     given = {limit: value for limit, value in limits.items() if value is not None}
-    for runs in by(current(world), "task", "model", "gpu", "boundary"):
+    for runs in by(current(world), "task", "model", "gpu", "boundary", "source"):
         within = []
         for run in runs:
             ratios = [missed_by(run, limit, value) for limit, value in given.items()]
@@ -72,7 +72,7 @@ def pick(world: World, **limits: Any) -> Iterator[Row]:
     "task model gpu qualifies replicas gpus gpu_watts kwh_per_day cost_per_month currency kgco2e_per_month"
     " last_replica_utilisation tokens_per_second_each num_gpus max_num_seqs precision median_itl_ms p99_itl_ms"
     " wh_per_million_output_tokens nearest_row_id nearest_limit scenario pue source data_version boundary licence",
-    order="task model gpu boundary",
+    order="task model gpu boundary source",
 )
 def deployment_plan(
     world: World, demand_tokens_per_second: float, under_scenario: str | None = None, **limits: float | None

@@ -58,8 +58,10 @@ def detailed(world: World, kind: str) -> Iterator[Row]:
 @declare(
     "task model gpu wh_per_million_output_tokens num_gpus max_num_seqs repeat precision median_itl_ms p90_itl_ms"
     " p95_itl_ms p99_itl_ms tokens_per_second gpu_power_watts_total gpu_power_watts_each joules_per_output_token"
-    " tokens_per_joule joules_per_request avg_output_tokens avg_running_batch avg_requests_in_flight tensor_parallel"
-    " data_parallel expert_parallel under_itl_deadline itl_deadline_ms is_current model_name model_id params_b"
+    " tokens_per_joule joules_per_request energy_per_request_joules"
+    " avg_output_tokens avg_running_batch avg_requests_in_flight tensor_parallel"
+    " data_parallel expert_parallel pipeline_parallel under_itl_deadline"
+    " itl_deadline_ms is_current model_name model_id params_b"
     " active_params_b architecture source data_version boundary licence format row_id document model_key"
     " configuration_key"
 )

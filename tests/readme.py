@@ -1,6 +1,6 @@
-"""The README's console blocks: each command with the output that is shown under it.
+"""The READMEs' console blocks: each command with the output that is shown under it.
 
-`uv run python -m tests.readme` runs the commands and writes their outputs into the page.
+`uv run python -m tests.readme` runs the commands and writes their outputs into the pages.
 """
 
 import contextlib
@@ -18,20 +18,47 @@ from typing import NamedTuple
 from energydb.paths import ROOT
 
 README = ROOT / "README.md"
+PAGES = (README, *sorted(ROOT.glob("[!.]*/**/README.md")))
 FIRST = "pip install uv && uv run energydb load"
 _BLOCK = re.compile(r"^```console\n\$ (?P<command>.+)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 
 
 class Block(NamedTuple):
-    """One command, and the output shown."""
+    """One command, and the output shown on its page."""
 
+    page: Path
     command: str
     output: str
 
 
 def blocks() -> list[Block]:
-    """Read the console blocks, in order."""
-    return [Block(match["command"], match["output"]) for match in _BLOCK.finditer(README.read_text())]
+    """Read the console blocks of every page, the first README's first, in order."""
+    return [
+        Block(page, match["command"], match["output"])
+        for page in PAGES
+        for match in _BLOCK.finditer(page.read_text())
+    ]
+
+
+def links(page: Path) -> list[str]:
+    """Return where a page's links lead, but for those to other sites."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    found: list[str] = re.findall(r"\]\(([^)]+)\)", text)
+    return [link for link in found if not link.startswith(("https://", "http://"))]
+
+
+def anchors(page: Path) -> list[str]:
+    """Return the names under which a page's headings can be linked to, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def put_between(page: Path, begin: str, end: str, text: str) -> None:
+    """Put a text on a page in the place of what stands between two of its lines."""
+    before, _, rest = page.read_text().partition(f"{begin}\n")
+    _, found, after = rest.partition(end)
+    assert found, f"{page}: expected {begin} … {end}"
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
 
 
 def run(command: str, folder: Path, *programs: Path) -> str:
@@ -63,22 +90,23 @@ def run(command: str, folder: Path, *programs: Path) -> str:
 
 
 def prepare(folder: Path) -> None:
-    """Make a folder look as the README finds it: the data beside the database, as after the first command."""
+    """Make a folder look as the READMEs find it: the data beside the database, as after the first command."""
     (folder / "data").symlink_to(ROOT / "data")
     run(FIRST, folder, Path(sys.executable))
 
 
-def _rewrite(folder: Path) -> None:
+def _rewrite(page: Path, folder: Path) -> None:
     def output(match: re.Match[str]) -> str:
         command = match["command"]
         if "energydb" not in command and not command.startswith("duckdb "):
             return match[0]
         return f"```console\n$ {command}\n{run(command, folder, Path(sys.executable))}```"
 
-    README.write_text(_BLOCK.sub(output, README.read_text()))
+    page.write_text(_BLOCK.sub(output, page.read_text()))
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         prepare(Path(name))
-        _rewrite(Path(name))
+        for page in PAGES:
+            _rewrite(page, Path(name))

@@ -1,4 +1,4 @@
-"""The README's own words: each command is run, and its output held against the page."""
+"""The READMEs' own words: each command is run, and its output held against the page."""
 
 import os
 import re
@@ -12,7 +12,8 @@ import sqlalchemy
 from energydb.paths import ROOT
 from energydb.store.tables import Base
 from energydb.store.views import read_views
-from tests.readme import FIRST, README, blocks, prepare, run
+from tests.benchmarks.__main__ import BEGIN, END, PAGE
+from tests.readme import FIRST, PAGES, README, anchors, blocks, links, prepare, put_between, run
 
 HERE = [block for block in blocks() if "uv run energydb" in block.command]
 SHELL = [block for block in blocks() if block.command.startswith("duckdb ")]
@@ -55,6 +56,39 @@ def test_the_page_has_its_commands():
         "uv run ruff check . && uv run ruff format --check . && uv run mypy && uv run pytest"
     ]
     assert "`uv run pytest`" in README.read_text()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page):
+    """To a file or folder that is there, and to a heading where one is named."""
+    for link in links(page):
+        place, _, anchor = link.partition("#")
+        there = page.parent / place if place else page
+        assert there.exists(), link
+        assert not anchor or anchor in anchors(there), link
+
+
+def test_a_link_is_told_and_a_heading_named(tmp_path):
+    """So that the test of links is seen to find them; GitHub's own names for headings."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# What `it` doesn't say, (yet)\n[a](b.md#c) [d](https://e.example)\n```sh\n[f](g)\n```\n[h](#i)\n"
+    )
+
+    assert links(page) == ["b.md#c", "#i"]
+    assert anchors(page) == ["what-it-doesnt-say-yet"]
+
+
+def test_a_table_is_put_where_it_belongs(tmp_path):
+    """As the benchmark does with what it measured; all else on the page stays."""
+    page = tmp_path / "page.md"
+    page.write_text("head\nBEGIN\n\nold\nolder\n\nEND\nfoot\n")
+    put_between(page, "BEGIN", "END", "new")
+
+    assert page.read_text() == "head\nBEGIN\n\nnew\n\nEND\nfoot\n"
+    with pytest.raises(AssertionError, match="expected BEGIN"):
+        put_between(tmp_path / "page.md", "BEGIN", "NO END", "new")
+    assert PAGE.read_text().count(f"\n{BEGIN}\n") == PAGE.read_text().count(f"\n{END}\n") == 1
 
 
 def test_the_views_are_counted():

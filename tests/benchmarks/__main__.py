@@ -1,7 +1,7 @@
 """`python -m tests.benchmarks`: how fast energydb is, as ratios to other things on the same machine, in one run.
 
 --json FILE      write the figures too
---readme         write the table into the README's Performance section
+--readme         write the table into the README beside this
 --without-peers  leave out other tools, which need PyPI
 --quick          fewer documents and runs: to try the benchmark, not to quote it
 """
@@ -28,10 +28,12 @@ from tests.benchmarks.corpus import RUNS_EACH, write_corpus
 from tests.benchmarks.flat import compare, write_flat
 from tests.benchmarks.measure import in_turn, peak_memory, seconds
 from tests.benchmarks.peers import PEERS
-from tests.readme import README
+from tests.readme import put_between
 
 PYTHON = Path(sys.executable)
 ENERGYDB = PYTHON.with_name("energydb")
+PAGE = Path(__file__).with_name("README.md")
+BEGIN, END = "<!-- measured by `python -m tests.benchmarks --readme` -->", "<!-- measured so far -->"
 
 
 class Row(NamedTuple):
@@ -185,10 +187,7 @@ def main() -> None:
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "rows": [row._asdict() for row in rows]}, indent=2))
     if options.readme:
-        page = README.read_text()
-        start = page.index("\n", page.index("<!-- measured by `python -m tests.benchmarks --readme` -->")) + 1
-        end = page.index("<!-- measured so far -->")
-        README.write_text(f"{page[:start]}\nOn {machine()}:\n\n{table(rows)}\n\n{page[end:]}")
+        put_between(PAGE, BEGIN, END, f"On {machine()}:\n\n{table(rows)}")
 
 
 if __name__ == "__main__":

@@ -44,8 +44,10 @@ Proved = Callable[[str, str, str], None]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add what writes the README's table of promises."""
-    parser.addoption("--write-reliability", action="store_true", help="put what the tests counted into the README")
+    """Add what writes the table of promises in this folder's README."""
+    parser.addoption(
+        "--write-reliability", action="store_true", help="put what the tests counted into tests/README.md"
+    )
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -62,14 +64,14 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 @pytest.fixture
 def proved(record_property: Callable[[str, object], None]) -> Proved:
-    """Take down what a test of a promise counted: its cases are the README's, its outcome is shown at the end.
+    """Take down what a test of a promise counted: its cases are the table's, its outcome is shown at the end.
 
-    `promise` is how the row of the README's table begins.
+    `promise` is how its row in this folder's README begins.
     """
 
     def take_down(promise: str, cases: str, gave: str) -> None:
         stated = [row[2] for row in reliability.rows() if row[0].startswith(promise)]
-        assert stated == [cases], f"README, Reliability: {promise}"
+        assert stated == [cases], f"tests/README.md: {promise}"
         record_property("proved", (promise, gave))
 
     return take_down

@@ -1,6 +1,6 @@
-"""The READMEs' console blocks: each command with the output that is shown under it.
+"""The READMEs' console blocks: each command with the output that is shown under it; and the table of views.
 
-`uv run python -m tests.readme` runs the commands and writes their outputs into the pages.
+`uv run python -m tests.readme` runs the commands and writes their outputs into the pages, and the table anew.
 """
 
 import contextlib
@@ -15,10 +15,13 @@ import termios
 from pathlib import Path
 from typing import NamedTuple
 
-from energydb.paths import ROOT
+from energydb.paths import QUERIES, ROOT
+from energydb.store.views import TOPICS, read_views
 
 README = ROOT / "README.md"
 PAGES = (README, *sorted(ROOT.glob("[!.]*/**/README.md")))
+QUERIES_PAGE = QUERIES / "README.md"
+BEGIN, END = "<!-- written by `python -m tests.readme`, from the heads of the files -->", "<!-- written so far -->"
 FIRST = "pip install uv && uv run energydb load"
 _BLOCK = re.compile(r"^```console\n\$ (?P<command>.+)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 
@@ -51,6 +54,17 @@ def anchors(page: Path) -> list[str]:
     """Return the names under which a page's headings can be linked to, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def table_of_views() -> str:
+    """Put the heads of the views and macros as a Markdown table, topic by topic, as `energydb views` lists them."""
+    lines = ["| view or macro | one row per | key | question |", "|---|---|---|---|"]
+    for view in sorted(read_views(), key=lambda view: (TOPICS.index(view.topic), view.name)):
+        name = f"{view.name}(…)" if view.is_macro else view.name
+        key = ", ".join(f"`{column}`" for column in view.key)
+        grain = view.grain.removeprefix("one row per ")
+        lines.append(f"| [`{name}`]({view.name}.sql) | {grain} | {key} | {view.title} |")
+    return "\n".join(lines)
 
 
 def put_between(page: Path, begin: str, end: str, text: str) -> None:
@@ -106,6 +120,7 @@ def _rewrite(page: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    put_between(QUERIES_PAGE, BEGIN, END, table_of_views())
     with tempfile.TemporaryDirectory() as name:
         prepare(Path(name))
         for page in PAGES:

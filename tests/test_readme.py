@@ -12,8 +12,22 @@ import sqlalchemy
 from energydb.paths import ROOT
 from energydb.store.tables import Base
 from energydb.store.views import read_views
-from tests.benchmarks.__main__ import BEGIN, END, PAGE
-from tests.readme import FIRST, PAGES, README, anchors, blocks, links, prepare, put_between, run
+from tests.benchmarks import __main__ as measured
+from tests.readme import (
+    BEGIN,
+    END,
+    FIRST,
+    PAGES,
+    QUERIES_PAGE,
+    README,
+    anchors,
+    blocks,
+    links,
+    prepare,
+    put_between,
+    run,
+    table_of_views,
+)
 
 HERE = [block for block in blocks() if "uv run energydb" in block.command]
 SHELL = [block for block in blocks() if block.command.startswith("duckdb ")]
@@ -50,7 +64,7 @@ def test_the_page_has_its_commands():
     commands = [block.command for block in blocks()]
 
     assert commands[0] == FIRST
-    assert len(SHELL) == 1
+    assert [block.page for block in SHELL] == [README, QUERIES_PAGE]
     assert f"```sh\n{SHELL_LINE}\n```" in README.read_text()
     assert [command for command in commands if command not in [b.command for b in HERE + SHELL]] == [
         "uv run ruff check . && uv run ruff format --check . && uv run mypy && uv run pytest"
@@ -88,7 +102,10 @@ def test_a_table_is_put_where_it_belongs(tmp_path):
     assert page.read_text() == "head\nBEGIN\n\nnew\n\nEND\nfoot\n"
     with pytest.raises(AssertionError, match="expected BEGIN"):
         put_between(tmp_path / "page.md", "BEGIN", "NO END", "new")
-    assert PAGE.read_text().count(f"\n{BEGIN}\n") == PAGE.read_text().count(f"\n{END}\n") == 1
+    for place in (BEGIN, END):
+        assert QUERIES_PAGE.read_text().count(f"\n{place}\n") == 1
+    for place in (measured.BEGIN, measured.END):
+        assert measured.PAGE.read_text().count(f"\n{place}\n") == 1
 
 
 def test_the_views_are_counted():
@@ -115,15 +132,27 @@ def test_there_is_a_line_for_every_question():
     assert len(LINES) >= 20
 
 
-def test_every_view_and_table_is_on_the_page():
-    """The table of views and the picture of the schema keep up with the code."""
-    page = README.read_text()
-    table = page.partition("| view or macro | one row |")[2].partition("\n\n")[0]
+def test_the_table_of_views_is_that_of_their_heads():
+    """As `python -m tests.readme` writes it: a row each, whose name, grain, key and question are the file's own."""
+    page = QUERIES_PAGE.read_text()
+    table = page.partition(f"{BEGIN}\n\n")[2].partition(f"\n\n{END}")[0]
 
+    assert table == table_of_views()
     assert [view.name for view in read_views() if f"`{view.name}{'(…)' if view.is_macro else ''}`" not in table] == []
-    picture = page.partition("```mermaid")[2].partition("```")[0].split()
-    assert [name for name in Base.metadata.tables if name not in picture] == []
-    drawn = {tuple(line.split()[0:3:2]) for line in page.splitlines() if "--o{" in line or "--o|" in line}
+    assert table.count("\n") == len(read_views()) + 1
+    best_pick = (
+        "| task, model and GPU | `task`, `model`, `gpu`, `boundary` | Which run needs the least energy in time? |"
+    )
+    assert f"| [`best_pick`](best_pick.sql) {best_pick}" in table
+
+
+def test_the_picture_is_that_of_the_tables():
+    """Every table and every foreign key, and no others."""
+    page = QUERIES_PAGE.read_text()
+    picture = page.partition("```mermaid")[2].partition("```")[0]
+
+    assert [name for name in Base.metadata.tables if name not in picture.split()] == []
+    drawn = {tuple(line.split()[0:3:2]) for line in picture.splitlines() if "--o{" in line or "--o|" in line}
     declared = {
         (key.column.table.name, table.name) for table in Base.metadata.sorted_tables for key in table.foreign_keys
     }

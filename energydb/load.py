@@ -21,6 +21,9 @@ from energydb.store.rows import insert, table_rows
 from energydb.store.schema import create_macros, lay_out
 
 FINDINGS_SHOWN = 20
+# Text, image and video models in the publisher's data compiled on 2026-02-16. Source: `models` in the index of the
+# leaderboard's data (https://ml.energy/leaderboard/), which `fetch` gets.
+PUBLISHED_MODELS = 46
 
 
 class Rows(NamedTuple):
@@ -37,6 +40,11 @@ class Report(NamedTuple):
     findings: Rows
     finding_count: int
     notes: tuple[str, ...]
+
+    @property
+    def models(self) -> int:
+        """How many models were loaded, counted in each release."""
+        return sum(row[self.contents.columns.index("models")] for row in self.contents.rows)
 
 
 def load(

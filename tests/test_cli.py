@@ -17,7 +17,7 @@ import pytest
 
 import energydb as package
 from energydb.cli.commands import load as load_command
-from energydb.paths import newest_revision
+from energydb.paths import DATA, newest_revision
 from tests.conftest import heed_signals, swept
 from tests.documents import SCOUT, document, run, write
 from tests.readme import run as run_in_terminal
@@ -59,8 +59,17 @@ def test_load_says_what_it_holds_and_what_to_type_next(energydb, tmp_path):
         "  energydb query best_pick",
         "  energydb views",
         '  duckdb -readonly energy.duckdb "from best_pick"   (pip install duckdb-cli)',
+        "These are 2 of the publisher's 46 models: energydb fetch brings them all",
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["energy.duckdb"]
+
+
+def test_what_more_there_is_is_said_of_the_shipped_documents_alone(energydb):
+    """Whoever names documents has others in mind; under `uv run`, energydb is called so again."""
+    more = "These are 2 of the publisher's 46 models: uv run energydb fetch brings them all\n"
+
+    assert energydb("load", UV="/bin/uv").stderr.endswith(f"\n{more}")
+    assert "publisher" not in energydb("load", DATA).stderr
 
 
 def test_another_database_by_option_and_by_environment(energydb, tmp_path):

@@ -179,6 +179,16 @@ def test_a_slug_twice_in_one_release_is_refused(tmp_path):
         check([tmp_path])
 
 
+def test_a_report_counts_its_models(tmp_path):
+    """In each release: one, two, and one that two releases hold."""
+    write(tmp_path / "older.json", document(**older_release()))
+    write(tmp_path / "newer.json", document())
+
+    assert check([SCOUT]).models == 1
+    assert check([SCOUT, LLAMA]).models == 2
+    assert check([tmp_path]).models == 2
+
+
 def test_two_releases_lie_side_by_side(tmp_path):
     """Nothing is counted twice, and the newer one is current."""
     older = document(run(joules_per_output_token=0.5), **older_release())

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from energydb.ask.export import model_documents
-from energydb.load import load
+from energydb.load import PUBLISHED_MODELS, load
 from energydb.paths import DATA
 from tests.conftest import answer
 from tests.documents import LLAMA, SCOUT
@@ -70,7 +70,7 @@ def test_everything_is_there(whole, raw):
     assert whole.execute("select count(*) from configuration").fetchone() == (838,)
     assert counts["text-to-image"] + counts["text-to-video"] == 1020
     assert counts["lm-arena-chat"] == 328
-    assert whole.execute("select count(distinct model_id) from model").fetchone() == (46,)
+    assert whole.execute("select count(distinct model_id) from model").fetchone() == (46,) == (PUBLISHED_MODELS,)
     assert len(counts) == 7
     assert whole.execute("from data_quality").fetchall() == []
 

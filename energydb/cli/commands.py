@@ -88,6 +88,7 @@ def load(
       energydb load my-documents/ --database lab.duckdb --strict
       energydb load data leaderboard       (the leaderboard: energydb fetch)
     """
+    from energydb.load import PUBLISHED_MODELS
     from energydb.load import load as load_documents
 
     report = load_documents(
@@ -101,6 +102,9 @@ def load(
     say(f"  {launcher} query best_pick{named}")
     say(f"  {launcher} views")
     say(f'  duckdb -readonly {shlex.quote(str(database))} "from best_pick"   (pip install duckdb-cli)')
+    if not paths:
+        part = f"{report.models} of the publisher's {PUBLISHED_MODELS} models"
+        say(f"These are {part}: {launcher} fetch brings them all")
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """The READMEs' own words: each command is run, and its output held against the page."""
 
+import csv
 import os
 import re
 import shlex
@@ -9,6 +10,8 @@ import sys
 import pytest
 import sqlalchemy
 
+from energydb import __version__
+from energydb.load import PUBLISHED_MODELS
 from energydb.paths import ROOT
 from energydb.store.tables import Base
 from energydb.store.views import read_views
@@ -65,7 +68,7 @@ def test_the_page_has_its_commands():
 
     assert commands[0] == FIRST
     assert [block.page for block in SHELL] == [README, QUERIES_PAGE]
-    assert f"```sh\n{SHELL_LINE}\n```" in README.read_text()
+    assert f"`{SHELL_LINE}`" in README.read_text()
     assert [command for command in commands if command not in [b.command for b in HERE + SHELL]] == [
         "uv run ruff check . && uv run ruff format --check . && uv run mypy && uv run pytest"
     ]
@@ -80,6 +83,19 @@ def test_every_link_leads_somewhere(page):
         there = page.parent / place if place else page
         assert there.exists(), link
         assert not anchor or anchor in anchors(there), link
+
+
+def test_every_page_is_linked_from_the_first():
+    """Each says its own, and none is out of sight."""
+    linked = [README.parent / link.partition("#")[0] for link in links(README)]
+
+    assert [page for page in PAGES if page not in [README, *linked]] == []
+    assert len(PAGES) == 6
+
+
+def test_the_first_page_is_short():
+    """A person reads it in one go: what isn't for everyone stands beside what it describes."""
+    assert len(README.read_text().splitlines()) <= 190
 
 
 def test_a_link_is_told_and_a_heading_named(tmp_path):
@@ -114,6 +130,12 @@ def test_the_views_are_counted():
 
     assert macros == 3
     assert f"{len(read_views()) - macros} views and three macros" in README.read_text()
+
+
+def test_what_ships_and_what_is_built_are_named_as_they_are():
+    """The wheel by its version, the publisher's models by their number."""
+    assert f"`pip install energydb-{__version__}-py3-none-any.whl`" in README.read_text()
+    assert f"2 of its {PUBLISHED_MODELS} models ship" in README.read_text()
 
 
 LINES = re.findall(r"^\| .*\? \| `(energydb [^`]+)`", README.read_text(), re.MULTILINE)
@@ -172,6 +194,32 @@ def test_the_sqlalchemy_address_for_dashboards_works(seed_database):
     engine.dispose()
 
 
+def test_the_line_for_spreadsheets_writes_the_whole_answer(folder, programs):
+    """Every column, where a terminal shows some."""
+    (line,) = re.findall(r"`(energydb query best_pick --output best_pick\.csv)`", README.read_text())
+    run(line, folder, programs / "energydb")
+    with (folder / "best_pick.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+
+    assert [row["wh_per_million_output_tokens"] for row in rows] == ["52.41", "103.65", "93.39"]
+    assert "licence" in rows[0]
+
+
+@pytest.mark.clients
+def test_the_line_for_data_frames_gives_them(folder, make_environment):
+    """In pandas, and as said in polars, with what the page says to install."""
+    ((line, other, packages),) = re.findall(
+        r"`(duckdb\.connect\(.+\)\.df\(\))`, or `(\.pl\(\))`\n.*`pip install ([\w ]+)`", README.read_text()
+    )
+    python = make_environment("pandas")
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *packages.split()], check=True)
+    for expression, library in ((line, "pandas"), (line.replace(".df()", other), "polars")):
+        script = f"import duckdb; frame = {expression}; print(type(frame).__module__, len(frame))"
+        done = subprocess.run([python, "-c", script], cwd=folder, capture_output=True, text=True, check=True)
+        module, rows = done.stdout.split()
+        assert (module.partition(".")[0], rows) == (library, "3")
+
+
 def tracked_files() -> list[str]:
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -215,5 +263,6 @@ def test_the_wheel_works_in_an_empty_folder(tmp_path):
     empty.mkdir()
     command = f"{shlex.quote(str(python.with_name('energydb')))} load"
 
+    assert f"`pip install {wheel.name}`" in README.read_text()
     assert run(command, empty) == blocks()[0].output.replace("uv run ", "")
     assert [path.name for path in empty.iterdir()] == ["energy.duckdb"]

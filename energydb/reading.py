@@ -21,8 +21,8 @@ from energydb.sources.search import Input
 from energydb.store.columns import Batch, batch_of
 
 # Where processes and files begin to pay. Measured: below, starting them costs more than they save.
-_MUCH = 16 * 2**20
-_BYTES_PER_BATCH = 8 * 2**20
+MUCH = 16 * 2**20
+BYTES_PER_BATCH = 8 * 2**20
 
 
 class Documents(NamedTuple):
@@ -43,8 +43,8 @@ def reading(found: Input, folder: Path, track: Track = silently) -> Iterator[Cal
         MachineError: a file can't be read, or a process ends before its time.
     """
     numbered = list(enumerate(_parts(found)))
-    workers = min(_processors(), len(numbered))
-    if found.size < _MUCH:
+    workers = min(processors(), len(numbered))
+    if found.size < MUCH:
         documents = _together([read_batch(*part) for part in track(numbered, what="Reading")])
         yield lambda: documents
     elif workers == 1:
@@ -87,7 +87,7 @@ def _parts(found: Input) -> Iterator[tuple[Path, ...]]:
     part: list[Path] = []
     size = 0
     for path, of_path in found.sizes.items():
-        if size >= _BYTES_PER_BATCH:
+        if size >= BYTES_PER_BATCH:
             yield tuple(part)
             part, size = [], 0
         part.append(path)
@@ -142,7 +142,7 @@ def _together(read: Sequence[tuple[Batch, list[DocumentError]]]) -> Documents:
     return Documents(batches, tuple(notes))
 
 
-def _processors() -> int:
+def processors() -> int:
     """Count the processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -223,9 +223,7 @@ def test_upgrade_keeps_every_row_and_what_someone_added(later, with_mine, seed_d
         assert connection.execute(said).fetchall() == [("Time to the first token, ms.",)] * 2
     checked = later("check", with_mine).stdout
     assert [line for line in checked.splitlines() if not line.startswith("ok")] == []
-    proved(
-        "An older file is brought", "each older schema", f"{sum(counts.values())} rows of {len(counts)} tables kept"
-    )
+    proved("An older file is brought", "a later schema", f"{sum(counts.values())} rows of {len(counts)} tables kept")
 
 
 def test_a_migration_that_fails_leaves_the_file_as_it_was(later, seed_database, tmp_path):
@@ -302,7 +300,7 @@ def test_blocks_are_large_from_100_mib_of_documents_on(size, blocks):
 def test_a_file_has_the_blocks_that_its_documents_call_for(seeds, tmp_path, monkeypatch):
     """By their bytes; here the bound is moved down to them."""
     asking = "select block_size from pragma_database_size()"
-    monkeypatch.setattr(energydb.store.database, "_LARGE", SCOUT.stat().st_size)
+    monkeypatch.setattr(energydb.store.database, "LARGE", SCOUT.stat().st_size)
     load([SCOUT], tmp_path / "energy.duckdb", strict=True)
 
     assert seeds.execute(asking).fetchall() == [(16384,)]

@@ -67,7 +67,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 @pytest.fixture(autouse=True)
 def no_long_pauses(monkeypatch):
     """Between attempts: the pauses are for a server's sake, and this one needs none."""
-    monkeypatch.setattr(energydb.sources.fetch, "_FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(energydb.sources.fetch, "FIRST_PAUSE_S", 0.01)
 
 
 def answer(status: int, body: bytes = b"", times: int = 10**6, **headers: str) -> Answer:
@@ -198,7 +198,7 @@ def test_a_fault_that_stays_leaves_the_folder_as_it_was(server, tmp_path, fault,
 
 def test_a_file_that_is_far_too_large_is_not_read_to_its_end(server, tmp_path, monkeypatch):
     """Whether the server says how large it is or not."""
-    monkeypatch.setattr(energydb.sources.fetch, "_LARGEST_BYTES", 10 * 2**20)
+    monkeypatch.setattr(energydb.sources.fetch, "LARGEST_BYTES", 10 * 2**20)
     sent = [0]
 
     def endless(handler: http.server.BaseHTTPRequestHandler) -> bool:
@@ -235,7 +235,7 @@ def drip(pause_s: float) -> Answer:
 
 def test_a_server_that_drips_is_given_up(server, tmp_path, monkeypatch):
     """However steadily: a fetch must end."""
-    monkeypatch.setattr(energydb.sources.fetch, "_LONGEST_S", 0.5)
+    monkeypatch.setattr(energydb.sources.fetch, "LONGEST_S", 0.5)
     server.faults[CHAT] = drip(0.05)
 
     with pytest.raises(MachineError, match=r"not there after 0\.5 s"):
@@ -244,7 +244,7 @@ def test_a_server_that_drips_is_given_up(server, tmp_path, monkeypatch):
 
 def test_a_server_that_says_nothing_is_given_up(server, tmp_path, monkeypatch):
     """After the time-out, as often as it is tried."""
-    monkeypatch.setattr(energydb.sources.fetch, "_TIMEOUT_S", (1, 0.1))
+    monkeypatch.setattr(energydb.sources.fetch, "TIMEOUT_S", (1, 0.1))
     server.faults[CHAT] = drip(5)
 
     with pytest.raises(MachineError, match=r"Read timed out.*4 times in a row"):

@@ -74,8 +74,8 @@ def test_several_processes_make_the_same_file(many, tmp_path, monkeypatch):
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
     load([some], tmp_path / "one" / "energy.duckdb", strict=True)
-    monkeypatch.setattr(reading, "_MUCH", 0)
-    monkeypatch.setattr(reading, "_BYTES_PER_BATCH", 200_000)
+    monkeypatch.setattr(reading, "MUCH", 0)
+    monkeypatch.setattr(reading, "BYTES_PER_BATCH", 200_000)
     load([some], tmp_path / "two" / "energy.duckdb", strict=True)
 
     first, second = (without_own_bytes(tmp_path / name / "energy.duckdb") for name in ("one", "two"))
@@ -89,9 +89,9 @@ def test_one_processor_makes_the_same_file_by_way_of_files(many, tmp_path, monke
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
     load(paths, tmp_path / "one" / "energy.duckdb", strict=True)
-    monkeypatch.setattr(reading, "_MUCH", 0)
-    monkeypatch.setattr(reading, "_processors", lambda: 1)
-    monkeypatch.setattr(reading, "_BYTES_PER_BATCH", 100_000)  # two documents: three files in all
+    monkeypatch.setattr(reading, "MUCH", 0)
+    monkeypatch.setattr(reading, "processors", lambda: 1)
+    monkeypatch.setattr(reading, "BYTES_PER_BATCH", 100_000)  # two documents: three files in all
     load(paths, tmp_path / "two" / "energy.duckdb", strict=True)
 
     assert without_own_bytes(tmp_path / "one" / "energy.duckdb") == without_own_bytes(
@@ -125,8 +125,8 @@ def test_faults_are_the_same_from_several_processes(many, tmp_path, monkeypatch)
     write(some / "z.json", document(boundary="wall"))
     said = []
     for much in (2**40, 0):
-        monkeypatch.setattr(reading, "_MUCH", much)
-        monkeypatch.setattr(reading, "_BYTES_PER_BATCH", 100_000)
+        monkeypatch.setattr(reading, "MUCH", much)
+        monkeypatch.setattr(reading, "BYTES_PER_BATCH", 100_000)
         with pytest.raises(DocumentErrors) as refused:
             check([some])
         said.append(refused.value.lines)

@@ -263,7 +263,7 @@ def whole(tmp_path_factory) -> Iterator[tuple[duckdb.DuckDBPyConnection, World]]
     """The leaderboard as it was loaded, and as its JSON gives it by itself."""
     path = tmp_path_factory.mktemp("whole") / "energy.duckdb"
     load([Path(FOLDER)], path, strict=True)
-    says = leaderboard._SOURCE
+    says = leaderboard.SOURCE
     world = world_of_leaderboard(
         Path(FOLDER), says, facts.VENDOR_FACTS, SCENARIOS, energydb.__version__, newest_revision()
     )

@@ -94,6 +94,22 @@ def test_the_command_line_does_all_three():
     assert {line.split()[1].partition(".")[0] for line in late} == {"duckdb", "energydb", "rich"}
 
 
+def test_tests_use_public_names_only():
+    """What has a leading underscore may change without a word: neither imported, nor asked for, nor replaced."""
+    private = (
+        r"from energydb[\w.]* import .*\b_[A-Za-z]|setattr\(\w*[\w.]+, \"_|\b(energydb|"
+        + "|".join({name.rpartition(".")[2] for name in MODULES})
+        + r")\._[A-Za-z]"
+    )
+    files = sorted((ROOT / "tests").rglob("*.py"))
+    assert re.search(private, "from energydb.load import _fetch")
+    assert re.search(private, 'monkeypatch.setattr(reading, "_MUCH", 0)')
+    assert re.search(private, "says = leaderboard._SOURCE")
+
+    found = [line for file in files if file != Path(__file__) for line in file.read_text().splitlines()]
+    assert [line for line in found if re.search(private, line)] == []
+
+
 def test_the_top_level_is_as_agreed():
     """Nothing else lies at the top of the project, but for names that begin with a dot."""
     agreed = {

@@ -19,10 +19,10 @@ from energydb.sources.leaderboard import model_file_name, read_leaderboard
 from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS, read_index, read_task
 
 _ATTEMPTS = 4
-_FIRST_PAUSE_S = 0.5  # doubled from attempt to attempt
-_TIMEOUT_S = (10, 30)  # to connect, and between two pieces of an answer
-_LONGEST_S = 300  # for one file, however steadily its pieces drip
-_LARGEST_BYTES = 64 * 2**20  # the largest published file has about 1 MB
+FIRST_PAUSE_S = 0.5  # doubled from attempt to attempt
+TIMEOUT_S = (10, 30)  # to connect, and between two pieces of an answer
+LONGEST_S = 300  # for one file, however steadily its pieces drip
+LARGEST_BYTES = 64 * 2**20  # the largest published file has about 1 MB
 _PASSING_FAULTS = {408, 425, 429, 500, 502, 503, 504}
 _PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
 
@@ -130,7 +130,7 @@ def _get(session: requests.Session, base: str, place: str, folder: Path) -> None
     url = base + quote(place)
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            with session.get(url, stream=True, timeout=_TIMEOUT_S) as response:
+            with session.get(url, stream=True, timeout=TIMEOUT_S) as response:
                 if response.status_code in _PASSING_FAULTS:
                     problem = f"the server answered {response.status_code} {response.reason}"
                 elif response.status_code != 200:
@@ -143,7 +143,7 @@ def _get(session: requests.Session, base: str, place: str, folder: Path) -> None
         except requests.RequestException as error:
             raise DataError(f"{url}: can't be fetched: {_reason(error)}") from error
         if attempt < _ATTEMPTS:
-            time.sleep(_FIRST_PAUSE_S * 2 ** (attempt - 1))
+            time.sleep(FIRST_PAUSE_S * 2 ** (attempt - 1))
     raise MachineError(f"{url}: {problem}, {_ATTEMPTS} times in a row; try again later")
 
 
@@ -152,10 +152,10 @@ def _body(response: requests.Response, url: str) -> bytes:
     body = bytearray()
     for piece in response.iter_content(2**16):
         body += piece
-        if len(body) > _LARGEST_BYTES:
-            raise DataError(f"{url}: expected a file of at most {_LARGEST_BYTES // 2**20} MiB, got a larger one")
-        if time.monotonic() - started > _LONGEST_S:
-            raise MachineError(f"{url}: not there after {_LONGEST_S} s; try again later")
+        if len(body) > LARGEST_BYTES:
+            raise DataError(f"{url}: expected a file of at most {LARGEST_BYTES // 2**20} MiB, got a larger one")
+        if time.monotonic() - started > LONGEST_S:
+            raise MachineError(f"{url}: not there after {LONGEST_S} s; try again later")
     return bytes(body)
 
 

@@ -44,7 +44,7 @@ from energydb.units import wh_per_million_tokens
 FORMAT = "leaderboard"
 
 # What the leaderboard's pages and its benchmark's data set say, and its data files don't.
-_SOURCE: dict[str, Any] = {
+SOURCE: dict[str, Any] = {
     "name": "ML.ENERGY Leaderboard",
     "publisher": "The ML.ENERGY Initiative (started at SymbioticLab, University of Michigan)",
     "url": "https://ml.energy/leaderboard/",
@@ -279,7 +279,7 @@ def _head(folder: Folder, task: str) -> Head:
         compiled=updated,
         workload=read.content.task_display_name,
         itl_deadline_ms=_ITL_DEADLINE_MS if read.kind == "text" else None,
-        **_SOURCE,
+        **SOURCE,
     )
 
 

@@ -24,7 +24,7 @@ _STORAGE_VERSION = "v1.4.0"
 # 42 runs 0.9 MB and 8 MB, of 100,000 runs 14 MB and 16 MB, of a million runs 133 MB and 65 MB.
 _SMALL_BLOCKS = 16 * 2**10
 _LARGE_BLOCKS = 256 * 2**10
-_LARGE = 100 * 2**20
+LARGE = 100 * 2**20
 
 
 # What DuckDB raises where the disk is full or the memory: on writing, committing or checkpointing.
@@ -38,7 +38,7 @@ _FAULTS_OF_THE_MACHINE = (
 
 def block_size(size: int) -> int:
     """Choose the size of a file's blocks, in bytes, by that of the documents in it."""
-    return _LARGE_BLOCKS if size >= _LARGE else _SMALL_BLOCKS
+    return _LARGE_BLOCKS if size >= LARGE else _SMALL_BLOCKS
 
 
 def open_engine(path: Path, block_bytes: int = _SMALL_BLOCKS) -> Engine:

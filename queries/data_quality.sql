@@ -21,23 +21,27 @@ with run as not materialized (
         cast(null as double) as batch_rate,
         -- What rounding explains of the power, in watts and as a share. Images and videos are published unrounded.
         cast(1 as double) as rounded_watts, cast(0.001 as double) as rounded_share,
-        'tensor_parallel x data_parallel x expert_parallel: ' as degree_names,
-        concat_ws(' x ', tensor_parallel, data_parallel, expert_parallel) as degrees,
-        cast(tensor_parallel as double) * data_parallel as split_over, expert_parallel,
+        concat(
+            'tensor_parallel x data_parallel x expert_parallel',
+            case when pipeline_parallel > 1 then ' x pipeline_parallel' end, ': '
+        ) as degree_names,
+        concat_ws(' x ', tensor_parallel, data_parallel, expert_parallel, nullif(pipeline_parallel, 1)) as degrees,
+        cast(tensor_parallel as double) * data_parallel * pipeline_parallel as split_over, expert_parallel,
+        pipeline_parallel,
     from configuration
     union all
     select
         'image', image_configuration_key, model_key, gpu, null, repeat, num_gpus, gpu_power_watts_total,
         joules_per_image, 'images_per_second', images_per_second, batch_size / batch_latency_s, 0, 1e-6,
         'ulysses_degree x ring_degree: ', concat_ws(' x ', ulysses_degree, ring_degree),
-        cast(ulysses_degree as double) * ring_degree, 1,
+        cast(ulysses_degree as double) * ring_degree, 1, 1,
     from image_configuration
     union all
     select
         'video', video_configuration_key, model_key, gpu, null, repeat, num_gpus, gpu_power_watts_total,
         joules_per_video, 'videos_per_second', videos_per_second, batch_size / batch_latency_s, 0, 1e-6,
         'ulysses_degree x ring_degree: ', concat_ws(' x ', ulysses_degree, ring_degree),
-        cast(ulysses_degree as double) * ring_degree, 1,
+        cast(ulysses_degree as double) * ring_degree, 1, 1,
     from video_configuration
 ),
 -- What must equal something else but for rounding: power, the rate of batches, and energy in its other unit.
@@ -177,10 +181,11 @@ run_finding as (
     where gpu_power_watts_total / num_gpus / rated_watts not between 0.1 and 1.1
 
     union all
-    -- Expert parallelism splits the same GPUs again where attention is copied: then it equals num_gpus.
+    -- Expert parallelism splits the same GPUs again where attention is copied: then it spans all GPUs of a stage.
     select kind, run_key, 'num_gpus', degree_names || degrees, cast(num_gpus as varchar), null
     from run
-    where split_over * expert_parallel <> num_gpus and (split_over <> num_gpus or expert_parallel <> num_gpus)
+    where split_over * expert_parallel <> num_gpus
+        and (split_over <> num_gpus or cast(expert_parallel as double) * pipeline_parallel <> num_gpus)
 
     union all
     select 'text', configuration_key, check_name, expected, found, null from text_finding
@@ -273,9 +278,20 @@ finding as (
     where best.joules is distinct from published.joules or published.is_late
 )
 select
-    model_detail.task, model_detail.model, finding.gpu, finding.check_name, finding.expected, finding.found,
-    finding.tolerance, finding.row_id, finding.repeat, model_detail.document, model_detail.data_version,
-    finding.kind, finding.run_key, model_detail.model_key,
+    model_detail.task,
+    model_detail.model,
+    finding.gpu,
+    finding.check_name,
+    finding.expected,
+    finding.found,
+    finding.tolerance,
+    finding.row_id,
+    finding.repeat,
+    model_detail.document,
+    model_detail.data_version,
+    finding.kind,
+    finding.run_key,
+    model_detail.model_key,
 from finding
 join model_detail on model_detail.model_key = finding.model_key
 order by model_detail.task, model_detail.model, model_detail.document, finding.gpu, finding.run_key, finding.check_name;

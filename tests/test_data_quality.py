@@ -40,6 +40,11 @@ def split(degrees, found="8"):
     return ("num_gpus", f"tensor_parallel x data_parallel x expert_parallel: {degrees}", found, None)
 
 
+def in_stages(degrees):
+    names = "tensor_parallel x data_parallel x expert_parallel x pipeline_parallel"
+    return ("num_gpus", f"{names}: {degrees}", "8", None)
+
+
 def named(found, expected="small/H100/1/8"):
     return ("row_id", expected, found, None)
 
@@ -104,6 +109,11 @@ RUNS = [
     (on_8(1, 8, 4), split("1 x 8 x 4")),
     (on_8(1, 4, 8), split("1 x 4 x 8")),
     (on_8(2, 2, 1), split("2 x 2 x 1")),
+    # Stages of a pipeline split the GPUs once more, the experts of each stage among its own.
+    (on_8(2, 2, 1) | {"pipeline_parallel": 2}, None),
+    (on_8(2, 2, 4) | {"pipeline_parallel": 2}, None),
+    (on_8(4, 1, 1) | {"pipeline_parallel": 3}, in_stages("4 x 1 x 1 x 3")),
+    (on_8(2, 2, 8) | {"pipeline_parallel": 2}, in_stages("2 x 2 x 8 x 2")),
     ({"row_id": "small/H100/1/8"}, None),
     ({"row_id": "large/H100/1/8"}, named("large/H100/1/8")),
     ({"row_id": "small/B200/1/8"}, named("small/B200/1/8")),

@@ -35,10 +35,13 @@ def of_text_run(run: Row, detail: Row) -> Iterator[Finding]:
         yield "max_num_seqs", f"at least avg_requests_in_flight: {flight}", text(limit), None
     if limit is not None and limit > 10 * flight:
         yield "max_num_seqs", f"at most 10 x avg_requests_in_flight: {10 * flight}", text(limit), None
-    tensor, data, expert = (run[f"{kind}_parallel"] for kind in ("tensor", "data", "expert"))
+    tensor, data, expert, stages = (run[f"{kind}_parallel"] for kind in ("tensor", "data", "expert", "pipeline"))
     num_gpus = run["num_gpus"]
-    if tensor * data * expert != num_gpus and not (tensor * data == num_gpus == expert):
+    copied = tensor * data * stages == num_gpus == expert * stages
+    if tensor * data * expert * stages != num_gpus and not copied:
         expected = f"tensor_parallel x data_parallel x expert_parallel: {tensor} x {data} x {expert}"
+        if stages > 1:
+            expected = expected.replace(":", " x pipeline_parallel:") + f" x {stages}"
         yield "num_gpus", expected, text(num_gpus), None
     name = f"{detail['model']}/{run['gpu']}/{num_gpus}/{'none' if limit is None else limit}"
     if run["row_id"] != name:

@@ -1,10 +1,11 @@
 """The schema of a new file, laid out in one go: declared tables, the revision, comments, views and macros."""
 
 import functools
+from typing import Any
 
 import sqlalchemy
 from duckdb_engine import Dialect
-from sqlalchemy import Connection
+from sqlalchemy import Column, Connection
 from sqlalchemy.schema import CreateTable
 
 from energydb.paths import newest_revision
@@ -64,6 +65,11 @@ def _comments() -> str:
 def _column_comments() -> dict[str, dict[str, str]]:
     """Return what the tables say of their columns: by table, then column."""
     return {
-        table.name: {column.name: column.comment or "" for column in table.columns}
+        table.name: {column.name: _comment(column) for column in table.columns}
         for table in Base.metadata.sorted_tables
     }
+
+
+def _comment(column: Column[Any]) -> str:
+    """Return what is said of a column, or else of the one that it references."""
+    return column.comment or "".join(_comment(key.column) for key in column.foreign_keys)

@@ -1,5 +1,6 @@
 """The tables of the database, declared once: what each holds, in which unit, and what must be true of it."""
 
+import re
 from datetime import date
 from typing import Any, ClassVar
 
@@ -14,13 +15,18 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, MappedColumn, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, MappedColumn, declared_attr, mapped_column
+from sqlalchemy.schema import SchemaItem
 
 from energydb.sources.records import AnyRun, ImageRun, Run, VideoRun
 
 
 class Base(DeclarativeBase):
-    """The declared schema. A bare float would become DuckDB's 4-byte FLOAT, so it maps to DOUBLE."""
+    """The declared schema: of each table its name is the class's, and its comment the docstring's first line.
+
+    A column that references another, and has no comment, has the other's. A bare float would become DuckDB's 4-byte
+    FLOAT, so it maps to DOUBLE.
+    """
 
     metadata = MetaData()
     type_annotation_map: ClassVar[dict[Any, Any]] = {
@@ -28,6 +34,17 @@ class Base(DeclarativeBase):
         str: String,
         int: Integer,
     }
+    rules: ClassVar[tuple[SchemaItem, ...]] = ()
+
+    @declared_attr.directive
+    def __tablename__(cls) -> str:
+        """Return the class's name as SQL writes it."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+    @declared_attr.directive
+    def __table_args__(cls) -> tuple[Any, ...]:
+        """Return what must be true of a row, and the comment."""
+        return (*cls.rules, {"comment": str(cls.__doc__).partition("\n")[0]})
 
 
 def _key(comment: str) -> MappedColumn[int]:
@@ -35,24 +52,8 @@ def _key(comment: str) -> MappedColumn[int]:
     return mapped_column(Integer, primary_key=True, autoincrement=False, comment=comment, sort_order=-2)
 
 
-SOURCE_KEY = "Key of a source, given at load."
-RELEASE_KEY = "Key of a release, given at load."
-FILE_KEY = "Key of a file, given at load."
-MODEL_KEY = "Key of a model as one release describes it, given at load."
-CONFIGURATION_KEY = "Key of a measured run, given at load: ascending in document order."
-TASK = "Task (workload) that was run, by the publisher's id."
-GPU = "GPU model, as published."
-NUM_GPUS = "GPUs that served the model together."
-PRECISION = "Weight format: BF16, FP8 or MXFP4."
-GPU_AS_PUBLISHED = "GPU in the publisher's own words; NULL where gpu is those words."
-PRECISION_AS_PUBLISHED = "Weight format in the publisher's own words; NULL where precision is those words."
-
-
 class Build(Base):
     """What made this file: one row."""
-
-    __tablename__ = "build"
-    __table_args__ = ({"comment": "What made this file: one row."},)
 
     energydb_version: Mapped[str] = mapped_column(
         primary_key=True, comment="Version of energydb that loaded this file."
@@ -63,27 +64,19 @@ class Build(Base):
 
 
 class AlembicVersion(Base):
-    """The revision of the schema, in Alembic's own table, so that it finds a file that it can go on with."""
+    """Revision of the schema of this file."""
 
-    __tablename__ = "alembic_version"
-    __table_args__ = (
-        PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
-        {"comment": "Revision of the schema of this file."},
-    )
+    rules = (PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),)
 
     version_num: Mapped[str] = mapped_column(String(32), comment="Alembic revision of the schema of this file.")
 
 
 class Source(Base):
-    """Who publishes."""
+    """Who publishes measurements. A source that redescribes itself keeps both rows."""
 
-    __tablename__ = "source"
-    __table_args__ = (
-        UniqueConstraint("name", "publisher", "url"),
-        {"comment": "Who publishes measurements. A source that redescribes itself keeps both rows."},
-    )
+    rules = (UniqueConstraint("name", "publisher", "url"),)
 
-    source_key: Mapped[int] = _key(SOURCE_KEY)
+    source_key: Mapped[int] = _key("Key of a source, given at load.")
     name: Mapped[str] = mapped_column(comment="Name of the source.")
     publisher: Mapped[str] = mapped_column(comment="Who publishes the source.")
     url: Mapped[str] = mapped_column(comment="Address of the source.")
@@ -92,38 +85,25 @@ class Source(Base):
 class Task(Base):
     """What the models were asked to do."""
 
-    __tablename__ = "task"
-    __table_args__ = (
-        CheckConstraint("kind in ('text', 'image', 'video')"),
-        {"comment": "What the models were asked to do."},
-    )
+    rules = (CheckConstraint("kind in ('text', 'image', 'video')"),)
 
-    id: Mapped[str] = mapped_column(primary_key=True, comment=TASK)
+    id: Mapped[str] = mapped_column(primary_key=True, comment="Task (workload) that was run, by the publisher's id.")
     kind: Mapped[str] = mapped_column(comment="What the task makes: text, image or video.")
 
 
 class Gpu(Base):
-    """A GPU model, with what its vendor states."""
+    """A GPU model, with what its vendor states; NULL where energydb doesn't know."""
 
-    __tablename__ = "gpu"
-    __table_args__ = (
-        CheckConstraint("memory_gb > 0 and rated_watts > 0"),
-        {"comment": "A GPU model, with what its vendor states; NULL where energydb doesn't know."},
-    )
+    rules = (CheckConstraint("memory_gb > 0 and rated_watts > 0"),)
 
-    name: Mapped[str] = mapped_column(primary_key=True, comment=GPU)
+    name: Mapped[str] = mapped_column(primary_key=True, comment="GPU model, as published.")
     memory_gb: Mapped[float | None] = mapped_column(comment="Memory of one GPU, GB (vendor).")
     rated_watts: Mapped[float | None] = mapped_column(comment="Rated power of one GPU, W (vendor).")
     facts_source: Mapped[str | None] = mapped_column(comment="Where the vendor's figures stand.")
 
 
 class Boundary(Base):
-    """What a figure of energy counts, and what it leaves out."""
-
-    __tablename__ = "boundary"
-    __table_args__ = (
-        {"comment": "What a figure of energy counts, and what it leaves out; NULL where that isn't known."},
-    )
+    """What a figure of energy counts, and what it leaves out; NULL where that isn't known."""
 
     name: Mapped[str] = mapped_column(primary_key=True, comment="Name of the boundary.")
     gpu: Mapped[bool | None] = mapped_column(comment="Whether the energy of the GPUs is counted.")
@@ -136,20 +116,18 @@ class Boundary(Base):
 
 
 class Release(Base):
-    """One publication of a source, for one task, in one format."""
+    """One dated publication of a source's data, for one task, in one format."""
 
-    __tablename__ = "release"
-    __table_args__ = (
+    rules = (
         CheckConstraint("itl_deadline_ms >= 1"),
         CheckConstraint("origin in ('published', 'own')"),
         CheckConstraint("measurement_window in ('steady_state', 'whole_run', 'stated')"),
         CheckConstraint("basis in ('measured', 'modelled', 'stated', 'mixed')"),
-        {"comment": "One dated publication of a source's data, for one task, in one format."},
     )
 
-    release_key: Mapped[int] = _key(RELEASE_KEY)
-    source_key: Mapped[int] = mapped_column(ForeignKey("source.source_key"), comment=SOURCE_KEY)
-    task: Mapped[str] = mapped_column(ForeignKey("task.id"), comment=TASK)
+    release_key: Mapped[int] = _key("Key of a release, given at load.")
+    source_key: Mapped[int] = mapped_column(ForeignKey("source.source_key"))
+    task: Mapped[str] = mapped_column(ForeignKey("task.id"))
     format: Mapped[str] = mapped_column(comment="Format the release was read in: model_document or leaderboard.")
     data_version: Mapped[date] = mapped_column(comment="Version of the data: its date.")
     compiled: Mapped[date] = mapped_column(comment="Date on which the source compiled the data.")
@@ -190,17 +168,11 @@ class Release(Base):
 
 
 class LicenceEvidence(Base):
-    """Why the licence is believed to hold, item by item."""
+    """Why a release's licence is believed to hold, item by item."""
 
-    __tablename__ = "licence_evidence"
-    __table_args__ = (
-        CheckConstraint("position >= 1"),
-        {"comment": "Why a release's licence is believed to hold, item by item."},
-    )
+    rules = (CheckConstraint("position >= 1"),)
 
-    release_key: Mapped[int] = mapped_column(
-        ForeignKey("release.release_key"), primary_key=True, autoincrement=False, comment=RELEASE_KEY
-    )
+    release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"), primary_key=True, autoincrement=False)
     position: Mapped[int] = mapped_column(
         primary_key=True, autoincrement=False, comment="Place of the item in its list, from 1."
     )
@@ -210,23 +182,16 @@ class LicenceEvidence(Base):
 class File(Base):
     """A file that was loaded."""
 
-    __tablename__ = "file"
-    __table_args__ = ({"comment": "A file that was loaded."},)
-
-    file_key: Mapped[int] = _key(FILE_KEY)
-    release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"), comment=RELEASE_KEY)
+    file_key: Mapped[int] = _key("Key of a file, given at load.")
+    release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"))
     file_name: Mapped[str] = mapped_column(comment="Base name of the file.")
     sha256: Mapped[str] = mapped_column(comment="SHA-256 of the file's bytes, in hexadecimal.")
 
 
 class Loaded(Base):
-    """How many rows each file gave to each table."""
+    """How many rows each file gave to each table: energydb check finds what is missing, or too much."""
 
-    __tablename__ = "loaded"
-    __table_args__ = (
-        CheckConstraint("rows >= 0"),
-        {"comment": "How many rows each file gave to each table: energydb check finds what is missing, or too much."},
-    )
+    rules = (CheckConstraint("rows >= 0"),)
     __mapper_args__ = {"primary_key": ["table_name", "file_key"]}  # noqa: RUF012
 
     table_name: Mapped[str] = mapped_column(comment="Table that holds the rows.")
@@ -238,18 +203,16 @@ class Loaded(Base):
 
 
 class Model(Base):
-    """A model as one release describes it."""
+    """A model as one release describes it: a later release may correct its parameters."""
 
-    __tablename__ = "model"
-    __table_args__ = (
+    rules = (
         UniqueConstraint("release_key", "slug"),
         CheckConstraint("params_b > 0 and active_params_b > 0"),
-        {"comment": "A model as one release describes it: a later release may correct its parameters."},
     )
 
-    model_key: Mapped[int] = _key(MODEL_KEY)
-    release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"), comment=RELEASE_KEY)
-    file_key: Mapped[int] = mapped_column(ForeignKey("file.file_key"), comment=FILE_KEY)
+    model_key: Mapped[int] = _key("Key of a model as one release describes it, given at load.")
+    release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"))
+    file_key: Mapped[int] = mapped_column(ForeignKey("file.file_key"))
     slug: Mapped[str] = mapped_column(comment="Short name of the model, as published.")
     name: Mapped[str] = mapped_column(comment="Name of the model.")
     model_id: Mapped[str] = mapped_column(comment="Hugging Face id of the model.")
@@ -262,11 +225,25 @@ class Model(Base):
     )
 
 
-class Configuration(Base):
+class OfARun:
+    """What runs of every kind have in common; the first and the last columns of their tables."""
+
+    model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), sort_order=-1)
+    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), sort_order=-1)
+    num_gpus: Mapped[int] = mapped_column(comment="GPUs that served the model together.", sort_order=-1)
+    precision: Mapped[str] = mapped_column(comment="Weight format: BF16, FP8 or MXFP4.", sort_order=-1)
+    gpu_as_published: Mapped[str | None] = mapped_column(
+        comment="GPU in the publisher's own words; NULL where gpu is those words.", sort_order=1
+    )
+    precision_as_published: Mapped[str | None] = mapped_column(
+        comment="Weight format in the publisher's own words; NULL where precision is those words.", sort_order=1
+    )
+
+
+class Configuration(OfARun, Base):
     """One measured run of a text model: served one way, at one concurrency."""
 
-    __tablename__ = "configuration"
-    __table_args__ = (
+    rules = (
         CheckConstraint(
             "num_gpus >= 1 and tensor_parallel >= 1 and data_parallel >= 1 and expert_parallel >= 1"
             " and pipeline_parallel >= 1 and max_num_seqs >= 1 and repeat >= 1"
@@ -277,20 +254,15 @@ class Configuration(Base):
             " and energy_per_request_joules > 0 and tokens_per_second > 0 and gpu_power_watts_total > 0"
         ),
         CheckConstraint("median_itl_ms > 0 and p90_itl_ms > 0 and p95_itl_ms > 0 and p99_itl_ms > 0"),
-        {"comment": "One measured run of a text model: served one way, at one concurrency."},
     )
 
-    configuration_key: Mapped[int] = _key(CONFIGURATION_KEY)
-    model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), comment=MODEL_KEY)
-    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), comment=GPU)
-    num_gpus: Mapped[int] = mapped_column(comment=NUM_GPUS)
+    configuration_key: Mapped[int] = _key("Key of a measured run, given at load: ascending in document order.")
     tensor_parallel: Mapped[int] = mapped_column(comment="Tensor-parallel degree.")
     data_parallel: Mapped[int] = mapped_column(comment="Data-parallel degree.")
     expert_parallel: Mapped[int] = mapped_column(comment="Expert-parallel degree.")
     pipeline_parallel: Mapped[int] = mapped_column(
         comment="Pipeline-parallel degree; 1 where the source speaks of none.", server_default=text("1")
     )
-    precision: Mapped[str] = mapped_column(comment=PRECISION)
     max_num_seqs: Mapped[int | None] = mapped_column(
         comment="Concurrency limit: vLLM's cap, sequences; NULL where none is published."
     )
@@ -338,34 +310,21 @@ class Configuration(Base):
     parallel_notes: Mapped[str | None] = mapped_column(
         comment="How attention and experts are split, in the publisher's words; NULL where nothing is said."
     )
-    gpu_as_published: Mapped[str | None] = mapped_column(comment=GPU_AS_PUBLISHED)
-    precision_as_published: Mapped[str | None] = mapped_column(comment=PRECISION_AS_PUBLISHED)
 
 
 class PublishedPick(Base):
-    """What a document itself calls best for a GPU."""
+    """What a document itself calls best for a GPU: evidence for the computed pick."""
 
-    __tablename__ = "published_pick"
-    __table_args__ = ({"comment": "What a document itself calls best for a GPU: evidence for the computed pick."},)
-
-    model_key: Mapped[int] = mapped_column(
-        ForeignKey("model.model_key"), primary_key=True, autoincrement=False, comment=MODEL_KEY
-    )
-    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), primary_key=True, comment=GPU)
-    configuration_key: Mapped[int] = mapped_column(
-        ForeignKey("configuration.configuration_key"), comment=CONFIGURATION_KEY
-    )
+    model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), primary_key=True, autoincrement=False)
+    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), primary_key=True)
+    configuration_key: Mapped[int] = mapped_column(ForeignKey("configuration.configuration_key"))
 
 
-class OfABatch:
+class OfABatch(OfARun):
     """What runs of image and of video models have in common: some are made together, as a batch."""
 
-    model_key: Mapped[int] = mapped_column(ForeignKey("model.model_key"), comment=MODEL_KEY, sort_order=-1)
-    gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), comment=GPU)
-    num_gpus: Mapped[int] = mapped_column(comment=NUM_GPUS)
     ulysses_degree: Mapped[int] = mapped_column(comment="Sequence-parallel degree by attention heads (Ulysses).")
     ring_degree: Mapped[int] = mapped_column(comment="Sequence-parallel degree by ring attention.")
-    precision: Mapped[str] = mapped_column(comment=PRECISION)
     inference_steps: Mapped[int] = mapped_column(comment="Denoising steps of one image or video.")
     batch_size: Mapped[int] = mapped_column(comment="Images or videos that are made together.")
     batch_latency_s: Mapped[float] = mapped_column(comment="Time from the start of a batch to its end, s.")
@@ -373,8 +332,6 @@ class OfABatch:
         comment="GPU power, summed over num_gpus, W: equals J times rate at the source."
     )
     repeat: Mapped[int] = mapped_column(comment="Ordinal among the runs of a model that share every setting.")
-    gpu_as_published: Mapped[str | None] = mapped_column(comment=GPU_AS_PUBLISHED)
-    precision_as_published: Mapped[str | None] = mapped_column(comment=PRECISION_AS_PUBLISHED)
 
 
 BATCH_CHECK = (
@@ -386,11 +343,9 @@ BATCH_CHECK = (
 class ImageConfiguration(OfABatch, Base):
     """One measured run of a model that makes images."""
 
-    __tablename__ = "image_configuration"
-    __table_args__ = (
+    rules = (
         CheckConstraint(BATCH_CHECK),
         CheckConstraint("image_height >= 1 and image_width >= 1 and joules_per_image > 0 and images_per_second > 0"),
-        {"comment": "One measured run of a model that makes images."},
     )
 
     image_configuration_key: Mapped[int] = _key("Key of a measured image run, given at load.")
@@ -403,14 +358,12 @@ class ImageConfiguration(OfABatch, Base):
 class VideoConfiguration(OfABatch, Base):
     """One measured run of a model that makes videos."""
 
-    __tablename__ = "video_configuration"
-    __table_args__ = (
+    rules = (
         CheckConstraint(BATCH_CHECK),
         CheckConstraint(
             "video_height >= 1 and video_width >= 1 and num_frames >= 1 and fps > 0"
             " and joules_per_video > 0 and videos_per_second > 0"
         ),
-        {"comment": "One measured run of a model that makes videos."},
     )
 
     video_configuration_key: Mapped[int] = _key("Key of a measured video run, given at load.")
@@ -430,16 +383,10 @@ class OutputLengthBin(Base):
     That a bin is unique in its run is checked at load, and not kept as an index, which would outgrow the rows.
     """
 
-    __tablename__ = "output_length_bin"
-    __table_args__ = (
-        CheckConstraint("bin >= 1 and from_tokens < to_tokens and requests >= 0"),
-        {"comment": "How many requests of a run gave an output of a length within one bin."},
-    )
+    rules = (CheckConstraint("bin >= 1 and from_tokens < to_tokens and requests >= 0"),)
     __mapper_args__ = {"primary_key": ["configuration_key", "bin"]}  # noqa: RUF012
 
-    configuration_key: Mapped[int] = mapped_column(
-        ForeignKey("configuration.configuration_key"), comment=CONFIGURATION_KEY
-    )
+    configuration_key: Mapped[int] = mapped_column(ForeignKey("configuration.configuration_key"))
     bin: Mapped[int] = mapped_column(comment="Place of the bin in its run, from 1.")
     from_tokens: Mapped[float] = mapped_column(comment="Lower edge of the bin, tokens.")
     to_tokens: Mapped[float] = mapped_column(comment="Upper edge of the bin, tokens.")
@@ -447,13 +394,9 @@ class OutputLengthBin(Base):
 
 
 class Scenario(Base):
-    """Where, and at what price, the energy is used."""
+    """Where, and at what price, the energy is used; NULL where a figure isn't known."""
 
-    __tablename__ = "scenario"
-    __table_args__ = (
-        CheckConstraint("pue >= 1 and price_per_kwh >= 0 and gco2e_per_kwh >= 0 and litres_per_kwh >= 0"),
-        {"comment": "Where, and at what price, the energy is used; NULL where a figure isn't known."},
-    )
+    rules = (CheckConstraint("pue >= 1 and price_per_kwh >= 0 and gco2e_per_kwh >= 0 and litres_per_kwh >= 0"),)
 
     name: Mapped[str] = mapped_column(primary_key=True, comment="Name of the scenario.")
     pue: Mapped[float] = mapped_column(

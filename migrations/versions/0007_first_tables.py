@@ -7,6 +7,8 @@ Revision ID: 0007
 Revises:
 """
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -18,6 +20,29 @@ branch_labels = None
 depends_on = None
 
 downgrade = refuse_downgrade
+
+
+def of_a_run() -> list[sa.Column[Any]]:
+    return [
+        sa.Column("model_key", sa.Integer(), sa.ForeignKey("model.model_key"), nullable=False),
+        sa.Column("gpu", sa.String(), sa.ForeignKey("gpu.name"), nullable=False),
+        sa.Column("num_gpus", sa.Integer(), nullable=False),
+        sa.Column("precision", sa.String(), nullable=False),
+    ]
+
+
+def of_a_batch() -> list[sa.Column[Any]]:
+    return [
+        sa.Column("ulysses_degree", sa.Integer(), nullable=False),
+        sa.Column("ring_degree", sa.Integer(), nullable=False),
+        sa.Column("inference_steps", sa.Integer(), nullable=False),
+        sa.Column("batch_size", sa.Integer(), nullable=False),
+        sa.Column("batch_latency_s", sa.Double(), nullable=False),
+        sa.Column("gpu_power_watts_total", sa.Double(), nullable=False),
+        sa.Column("repeat", sa.Integer(), nullable=False),
+        sa.Column("gpu_as_published", sa.String()),
+        sa.Column("precision_as_published", sa.String()),
+    ]
 
 
 def upgrade() -> None:
@@ -104,9 +129,9 @@ def upgrade() -> None:
         sa.Column("measurement_window", sa.String(), nullable=False),
         sa.Column("basis", sa.String(), nullable=False),
         sa.Column("is_complete", sa.Boolean(), nullable=False),
-        sa.CheckConstraint("basis in ('measured', 'modelled', 'stated', 'mixed')"),
-        sa.CheckConstraint("origin in ('published', 'own')"),
         sa.CheckConstraint("itl_deadline_ms >= 1"),
+        sa.CheckConstraint("origin in ('published', 'own')"),
+        sa.CheckConstraint("basis in ('measured', 'modelled', 'stated', 'mixed')"),
         sa.CheckConstraint("measurement_window in ('steady_state', 'whole_run', 'stated')"),
     )
     op.create_table(
@@ -149,14 +174,11 @@ def upgrade() -> None:
     op.create_table(
         "configuration",
         sa.Column("configuration_key", sa.Integer(), primary_key=True, autoincrement=False),
-        sa.Column("model_key", sa.Integer(), sa.ForeignKey("model.model_key"), nullable=False),
-        sa.Column("gpu", sa.String(), sa.ForeignKey("gpu.name"), nullable=False),
-        sa.Column("num_gpus", sa.Integer(), nullable=False),
+        *of_a_run(),
         sa.Column("tensor_parallel", sa.Integer(), nullable=False),
         sa.Column("data_parallel", sa.Integer(), nullable=False),
         sa.Column("expert_parallel", sa.Integer(), nullable=False),
         sa.Column("pipeline_parallel", sa.Integer(), nullable=False, server_default=sa.text("1")),
-        sa.Column("precision", sa.String(), nullable=False),
         sa.Column("max_num_seqs", sa.Integer()),
         sa.Column("avg_requests_in_flight", sa.Double(), nullable=False),
         sa.Column("wh_per_million_output_tokens", sa.Double(), nullable=False),
@@ -176,10 +198,10 @@ def upgrade() -> None:
         sa.Column("parallel_notes", sa.String()),
         sa.Column("gpu_as_published", sa.String()),
         sa.Column("precision_as_published", sa.String()),
-        sa.CheckConstraint("median_itl_ms > 0 and p90_itl_ms > 0 and p95_itl_ms > 0 and p99_itl_ms > 0"),
         sa.CheckConstraint(
             "num_gpus >= 1 and tensor_parallel >= 1 and data_parallel >= 1 and expert_parallel >= 1 and pipeline_parallel >= 1 and max_num_seqs >= 1 and repeat >= 1"
         ),
+        sa.CheckConstraint("median_itl_ms > 0 and p90_itl_ms > 0 and p95_itl_ms > 0 and p99_itl_ms > 0"),
         sa.CheckConstraint(
             "avg_requests_in_flight > 0 and avg_running_batch > 0 and avg_output_tokens > 0 and wh_per_million_output_tokens > 0 and joules_per_output_token > 0 and energy_per_request_joules > 0 and tokens_per_second > 0 and gpu_power_watts_total > 0"
         ),
@@ -187,23 +209,12 @@ def upgrade() -> None:
     op.create_table(
         "image_configuration",
         sa.Column("image_configuration_key", sa.Integer(), primary_key=True, autoincrement=False),
-        sa.Column("model_key", sa.Integer(), sa.ForeignKey("model.model_key"), nullable=False),
+        *of_a_run(),
         sa.Column("image_height", sa.Integer(), nullable=False),
         sa.Column("image_width", sa.Integer(), nullable=False),
         sa.Column("joules_per_image", sa.Double(), nullable=False),
         sa.Column("images_per_second", sa.Double(), nullable=False),
-        sa.Column("gpu", sa.String(), sa.ForeignKey("gpu.name"), nullable=False),
-        sa.Column("num_gpus", sa.Integer(), nullable=False),
-        sa.Column("ulysses_degree", sa.Integer(), nullable=False),
-        sa.Column("ring_degree", sa.Integer(), nullable=False),
-        sa.Column("precision", sa.String(), nullable=False),
-        sa.Column("inference_steps", sa.Integer(), nullable=False),
-        sa.Column("batch_size", sa.Integer(), nullable=False),
-        sa.Column("batch_latency_s", sa.Double(), nullable=False),
-        sa.Column("gpu_power_watts_total", sa.Double(), nullable=False),
-        sa.Column("repeat", sa.Integer(), nullable=False),
-        sa.Column("gpu_as_published", sa.String()),
-        sa.Column("precision_as_published", sa.String()),
+        *of_a_batch(),
         sa.CheckConstraint(
             "num_gpus >= 1 and ulysses_degree >= 1 and ring_degree >= 1 and inference_steps >= 1 and batch_size >= 1 and repeat >= 1 and batch_latency_s > 0 and gpu_power_watts_total > 0"
         ),
@@ -214,30 +225,19 @@ def upgrade() -> None:
     op.create_table(
         "video_configuration",
         sa.Column("video_configuration_key", sa.Integer(), primary_key=True, autoincrement=False),
-        sa.Column("model_key", sa.Integer(), sa.ForeignKey("model.model_key"), nullable=False),
+        *of_a_run(),
         sa.Column("video_height", sa.Integer(), nullable=False),
         sa.Column("video_width", sa.Integer(), nullable=False),
         sa.Column("num_frames", sa.Integer()),
         sa.Column("fps", sa.Double()),
         sa.Column("joules_per_video", sa.Double(), nullable=False),
         sa.Column("videos_per_second", sa.Double(), nullable=False),
-        sa.Column("gpu", sa.String(), sa.ForeignKey("gpu.name"), nullable=False),
-        sa.Column("num_gpus", sa.Integer(), nullable=False),
-        sa.Column("ulysses_degree", sa.Integer(), nullable=False),
-        sa.Column("ring_degree", sa.Integer(), nullable=False),
-        sa.Column("precision", sa.String(), nullable=False),
-        sa.Column("inference_steps", sa.Integer(), nullable=False),
-        sa.Column("batch_size", sa.Integer(), nullable=False),
-        sa.Column("batch_latency_s", sa.Double(), nullable=False),
-        sa.Column("gpu_power_watts_total", sa.Double(), nullable=False),
-        sa.Column("repeat", sa.Integer(), nullable=False),
-        sa.Column("gpu_as_published", sa.String()),
-        sa.Column("precision_as_published", sa.String()),
-        sa.CheckConstraint(
-            "video_height >= 1 and video_width >= 1 and num_frames >= 1 and fps > 0 and joules_per_video > 0 and videos_per_second > 0"
-        ),
+        *of_a_batch(),
         sa.CheckConstraint(
             "num_gpus >= 1 and ulysses_degree >= 1 and ring_degree >= 1 and inference_steps >= 1 and batch_size >= 1 and repeat >= 1 and batch_latency_s > 0 and gpu_power_watts_total > 0"
+        ),
+        sa.CheckConstraint(
+            "video_height >= 1 and video_width >= 1 and num_frames >= 1 and fps > 0 and joules_per_video > 0 and videos_per_second > 0"
         ),
     )
     op.create_table(

@@ -159,6 +159,18 @@ def _remove_those_of_dead_runs(parent: Path) -> None:
                 os.close(lock)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those that it lies in, unless it is there.
+
+    Raises:
+        MachineError: it can't be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MachineError(f"{folder}: can't be made: {error.strerror}") from error
+
+
 def put_in_place(built: Path, target: Path) -> None:
     """Put a whole file in `target`'s place in one step, with the old file's mode, and make sure that it stays."""
     if target.exists():

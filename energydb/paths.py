@@ -15,6 +15,7 @@ QUERIES = ROOT / "queries"
 MIGRATIONS = ROOT / "migrations" / "versions"
 
 DEFAULT_DATABASE = Path("energy.duckdb")
+FETCHED = Path("leaderboard")
 
 
 def known_revisions() -> tuple[str, ...]:

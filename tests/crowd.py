@@ -39,11 +39,7 @@ SETUPS = (
     ("X1", (4, 4, 1, 1), (2, 2, 1, 1)),
 )
 # Ulysses degree, ring degree and batch size of runs that need the same: fewer GPUs win, then the smaller batch.
-BATCH_TIES = (
-    ((1, 1, 8), (2, 1, 1)),
-    ((1, 1, 8), (1, 1, 4)),
-    ((2, 1, 4), (2, 1, 4), (2, 1, 4)),
-)
+BATCH_TIES = (((1, 1, 8), (2, 1, 1)), ((1, 1, 8), (1, 1, 4)), ((2, 1, 4), (2, 1, 4), (2, 1, 4)))
 # Source, task, format, data_version, compiled, boundary, itl_deadline_ms.
 RELEASES = (
     (1, "chat", "leaderboard", "2025-10-01", "2025-10-01", "gpu_only", 500),

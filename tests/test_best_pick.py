@@ -105,10 +105,7 @@ def test_boundaries_are_never_ranked_together(database):
 
     rows = answer(database, "from best_pick")
 
-    assert [(row["boundary"], row["joules_per_output_token"]) for row in rows] == [
-        ("gpu_only", 1.0),
-        ("wall", 2.0),
-    ]
+    assert [(row["boundary"], row["joules_per_output_token"]) for row in rows] == [("gpu_only", 1.0), ("wall", 2.0)]
 
 
 def test_only_the_newest_release_counts(database):

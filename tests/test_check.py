@@ -65,11 +65,7 @@ LOSSES = {
     "a comment": ("comment on column gpu_power.gpu is null", ["column gpu_power.gpu: not as energydb makes it"]),
     "the view of faults": (
         "drop view data_quality",
-        [
-            "view data_quality: isn't there",
-            "published picks: can't be read",
-            "view data_quality: can't be read",
-        ],
+        ["view data_quality: isn't there", "published picks: can't be read", "view data_quality: can't be read"],
     ),
     "a table": ("drop table scenario", ["table scenario: isn't there"]),
     "a table's keys": (

@@ -101,11 +101,7 @@ REFUSED = [
     ("$.gpus", ["H100", "H100"], 'expected the GPUs of the configurations, ["H100"], got ["H100", "H100"]'),
     ("$.configurations", [], "expected a list that isn't empty, got []"),
     ("$.best.B200", run(gpu="B200"), 'expected one of the measured GPUs, ["H100"], got "B200"'),
-    (
-        "$.best.H100",
-        run(max_num_seqs=9),
-        'expected one of the configurations, field by field, got "small/H100/1/9"',
-    ),
+    ("$.best.H100", run(max_num_seqs=9), 'expected one of the configurations, field by field, got "small/H100/1/9"'),
 ]
 
 
@@ -173,12 +169,7 @@ def test_every_fault_of_rule_is_named(tmp_path):
     """One run over a faulty document is enough to mend it."""
     path = write(tmp_path / "bad.json", document(unit="J", boundary="wall", caveat=" ", gpus=["B200"]))
 
-    assert [fault.partition(":")[0] for fault in faults(path)] == [
-        "$.unit",
-        "$.boundary",
-        "$.caveat",
-        "$.gpus",
-    ]
+    assert [fault.partition(":")[0] for fault in faults(path)] == ["$.unit", "$.boundary", "$.caveat", "$.gpus"]
 
 
 @pytest.mark.parametrize(

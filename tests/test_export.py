@@ -16,16 +16,7 @@ from tests.conftest import add_model, add_release, add_run
 from tests.documents import LLAMA, SCOUT, document, older_release, run, write
 from tests.leaderboards import text_row, write_leaderboard
 
-TABLES = [
-    "source",
-    "task",
-    "release",
-    "licence_evidence",
-    "model",
-    "gpu",
-    "configuration",
-    "published_pick",
-]
+TABLES = ["source", "task", "release", "licence_evidence", "model", "gpu", "configuration", "published_pick"]
 
 
 def contents(path: Path) -> dict[str, list[tuple]]:

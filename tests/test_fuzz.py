@@ -105,10 +105,7 @@ def test_a_leaderboard_changed_anywhere(tmp_path):
         ),
         (json.dumps(document()).replace('token": 1.0', 'token": ' + "1" * 30), None),
         (json.dumps(document()).replace('"BF16"', '"\\ud800"', 1), "$: expected JSON, got "),
-        (
-            "{" + ",".join(f'"k{number}": {number}' for number in range(100_000)) + "}",
-            "$.k0: expected no such field",
-        ),
+        ("{" + ",".join(f'"k{number}": {number}' for number in range(100_000)) + "}", "$.k0: expected no such field"),
         (json.dumps(document(caveat="x" * 20_000_000)), "$.caveat: expected text of at most 65536 characters, got "),
         (SCOUT.read_text() * 2, "$: expected JSON, got '{' at line "),
     ],

@@ -77,11 +77,7 @@ def test_two_builds_are_the_same_bytes(tmp_path, proved):
     for path in (LLAMA, SCOUT):
         shutil.copy(path, moved)
     builds = []
-    for place, paths in {
-        "one": [LLAMA, SCOUT],
-        "two": [SCOUT, LLAMA],
-        "three": [moved],
-    }.items():
+    for place, paths in {"one": [LLAMA, SCOUT], "two": [SCOUT, LLAMA], "three": [moved]}.items():
         (tmp_path / place).mkdir()
         builds.append(tmp_path / place / "energy.duckdb")
         load(paths, builds[-1], strict=True)
@@ -451,10 +447,7 @@ def test_a_target_that_may_not_be_written(scout_here, tmp_path):
     """Someone protected it, so it isn't replaced."""
     scout_here.chmod(0o444)
     before = scout_here.read_bytes()
-    for arguments in (
-        ["load", SCOUT, "--database", scout_here],
-        ["load", "--force", "--database", scout_here],
-    ):
+    for arguments in (["load", SCOUT, "--database", scout_here], ["load", "--force", "--database", scout_here]):
         done = energydb_process(*arguments, obeying_modes=True)
         assert (done.returncode, done.stdout) == (3, "")
         assert done.stderr == f"energydb: {scout_here}: may not be written, so it isn't replaced\n"

@@ -15,10 +15,7 @@ from energydb.ask.render import bibtex_entries, csv_lines, draw_table, json_line
 def test_a_table_that_fits():
     """Figures to the right, text to the left, headers broken at underscores."""
     drawing = draw_table(
-        ("model", "max_num_seqs", "is_current"),
-        [("small", 2048, True), ("x", None, False)],
-        40,
-        may_leave_out=False,
+        ("model", "max_num_seqs", "is_current"), [("small", 2048, True), ("x", None, False)], 40, may_leave_out=False
     )
 
     assert drawing.text.splitlines() == [

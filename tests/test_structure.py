@@ -112,16 +112,7 @@ def test_tests_use_public_names_only():
 
 def test_the_top_level_is_as_agreed():
     """Nothing else lies at the top of the project, but for names that begin with a dot."""
-    agreed = {
-        "pyproject.toml",
-        "README.md",
-        "alembic.ini",
-        "migrations",
-        "energydb",
-        "data",
-        "tests",
-        "queries",
-    }
+    agreed = {"pyproject.toml", "README.md", "alembic.ini", "migrations", "energydb", "data", "tests", "queries"}
     ignored = {"uv.lock", "dist"}
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
 

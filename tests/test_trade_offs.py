@@ -250,8 +250,7 @@ def test_a_requests_energy_by_hand(places):
 
 
 @pytest.mark.parametrize(
-    ("demand", "replicas", "last"),
-    [(400, 1, 1.0), (401, 2, 1 / 400), (800, 2, 1.0), (1, 1, 1 / 400), (1000, 3, 0.5)],
+    ("demand", "replicas", "last"), [(400, 1, 1.0), (401, 2, 1 / 400), (800, 2, 1.0), (1, 1, 1 / 400), (1000, 3, 0.5)]
 )
 def test_replicas_are_whole(places, demand, replicas, last):
     """One replica's throughput exactly, and one token more."""

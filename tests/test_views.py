@@ -313,15 +313,10 @@ def test_every_part_of_a_serving_setup_parts_curves(database, other):
 def test_power_against_the_rating(seeds):
     """Llama 3.1 70B on 2 B200 at 2048 drew 1,907 W: 953.5 W each, of 1,000 W rated."""
     (row,) = answer(
-        seeds,
-        "from gpu_power where model = 'llama-3-1-70b-instruct' and gpu = 'B200' and max_num_seqs = 2048",
+        seeds, "from gpu_power where model = 'llama-3-1-70b-instruct' and gpu = 'B200' and max_num_seqs = 2048"
     )
 
-    assert (row["gpu_power_watts_total"], row["gpu_power_watts_each"], row["rated_watts"]) == (
-        1907,
-        953.5,
-        1000,
-    )
+    assert (row["gpu_power_watts_total"], row["gpu_power_watts_each"], row["rated_watts"]) == (1907, 953.5, 1000)
     assert row["share_of_rated_watts"] == 0.9535
 
 
@@ -330,11 +325,7 @@ def test_a_gpu_without_facts_has_no_share(database):
     add_run(database, gpu="X1")
 
     (row,) = answer(database, "from gpu_power")
-    assert (row["gpu_power_watts_each"], row["rated_watts"], row["share_of_rated_watts"]) == (
-        400.0,
-        None,
-        None,
-    )
+    assert (row["gpu_power_watts_each"], row["rated_watts"], row["share_of_rated_watts"]) == (400.0, None, None)
 
 
 def test_what_is_derived_of_a_run(database):
@@ -342,11 +333,7 @@ def test_what_is_derived_of_a_run(database):
     add_run(database, joules_per_output_token=0.5, num_gpus=4, gpu_power_watts_total=200)
 
     (row,) = answer(database, "from configuration_detail")
-    assert (row["tokens_per_joule"], row["joules_per_request"], row["gpu_power_watts_each"]) == (
-        2.0,
-        175.0,
-        50.0,
-    )
+    assert (row["tokens_per_joule"], row["joules_per_request"], row["gpu_power_watts_each"]) == (2.0, 175.0, 50.0)
 
 
 def test_every_run_has_its_provenance(seeds):

@@ -28,9 +28,7 @@ def model_document(head: Head, model: Model) -> bytes:
         unit=cast(str, head.unit),
         itl_deadline_ms=cast(int, head.itl_deadline_ms),
         source=Source(
-            **source,
-            licence_evidence=head.licence_evidence,
-            configurations=cast(str, head.configurations_note),
+            **source, licence_evidence=head.licence_evidence, configurations=cast(str, head.configurations_note)
         ),
         architecture=cast(str, model.architecture),
         gpus=tuple(gpus),

@@ -1,9 +1,10 @@
 """The forms that an answer can be handed on in."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from energydb.errors import UsageError
+from energydb.errors import QueryError, UsageError
 
 
 class Form(StrEnum):
@@ -39,3 +40,13 @@ def form_of(output: Path | None) -> Form:
         known = ", ".join(filter(None, _SUFFIXES))
         raise UsageError(f"{output}: expected a name that ends in {known}, or --format, got {suffix}")
     return _SUFFIXES[suffix]
+
+
+def refuse_names_that_repeat(columns: Sequence[str], form: Form) -> None:
+    """Refuse columns of one name where each must have its own.
+
+    Raises:
+        QueryError: two columns have one name.
+    """
+    if len(set(columns)) < len(columns):
+        raise QueryError(f"query: {form} needs a name of its own for each column: say `as`")

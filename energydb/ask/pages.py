@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from energydb.ask.catalog import Answer, ask
+from energydb.ask.catalog import Answer, ask, comment, describe
 from energydb.ask.question import columns_of, example_of
 from energydb.ask.render import draw_table, printable
 from energydb.store.views import TOPICS, View, read_views
@@ -78,6 +78,13 @@ def page(connection: duckdb.DuckDBPyConnection, view: View, width: int | None) -
     yield f"\nexample: energydb query {shlex.join(view.example)}\n"
     answer = ask(connection, f"{sql} limit 5", view.name)
     yield draw_table(answer.columns, list(answer.rows()), width or _WIDTH_OF_A_PIPE, may_leave_out=True).text
+
+
+def page_of_table(connection: duckdb.DuckDBPyConnection, name: str, width: int | None) -> Iterator[str]:
+    """Yield the page of a table: what it holds, and its columns."""
+    lines = [f"table {name}: {comment(connection, name)}", ""]
+    lines += [f"{column.name} ({column.type}): {column.comment}" for column in describe(connection, name)]
+    yield from (f"{filled(printable(line), width, hanging=True)}\n" for line in lines)
 
 
 def shown_answer(answer: Answer, width: int | None, limited: Sequence[str]) -> Shown:

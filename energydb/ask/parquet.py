@@ -8,6 +8,7 @@ import duckdb
 import pyarrow.parquet
 
 from energydb.ask.catalog import Answer
+from energydb.ask.forms import Form, refuse_names_that_repeat
 from energydb.errors import QueryError
 
 
@@ -15,8 +16,9 @@ def write_parquet(answer: Answer, path: Path) -> None:
     """Write the rows of an answer to a Parquet file, batch by batch.
 
     Raises:
-        QueryError: a row can't be answered, or Parquet has no such type.
+        QueryError: a row can't be answered, Parquet has no such type, or two columns have one name.
     """
+    refuse_names_that_repeat(answer.columns, Form.parquet)
     try:
         reader = answer.batches()
         with pyarrow.parquet.ParquetWriter(path, reader.schema, compression="zstd") as writer:

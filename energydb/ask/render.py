@@ -90,11 +90,7 @@ def _aligned(
         table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=first == 0)
         for header, width, is_right in zip(headers, widths, right, strict=True):
             table.add_column(
-                Text(header),
-                justify="right" if is_right else "left",
-                vertical="bottom",
-                no_wrap=True,
-                width=width,
+                Text(header), justify="right" if is_right else "left", vertical="bottom", no_wrap=True, width=width
             )
         for row in cells[first : first + _ROWS_OF_A_PART]:
             table.add_row(*map(Text, row))

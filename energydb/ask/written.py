@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from energydb.ask.catalog import Answer
-from energydb.ask.forms import Form
+from energydb.ask.forms import Form, refuse_names_that_repeat
 from energydb.ask.pages import Shown, shown_answer
 from energydb.ask.render import bibtex_entries, csv_lines, json_lines, markdown_lines
 from energydb.errors import QueryError
@@ -19,7 +19,7 @@ def shown(answer: Answer, form: Form, width: int | None, limited: Sequence[str] 
     Raises:
         QueryError: the form can't hold such an answer.
     """
-    refuse_unless_it_fits(answer, form)
+    _refuse_unless_it_fits(answer, form)
     if form is Form.table:
         return shown_answer(answer, width, limited)
     if form is Form.bibtex:
@@ -39,14 +39,9 @@ def write(answer: Answer, form: Form, path: Path) -> tuple[str, ...]:
     return written.words
 
 
-def refuse_unless_it_fits(answer: Answer, form: Form) -> None:
-    """Refuse a form that an answer's columns don't fit.
-
-    Raises:
-        QueryError: two columns of one name where each must have its own, or none for a citation.
-    """
-    if form in (Form.json, Form.parquet) and len(set(answer.columns)) < len(answer.columns):
-        raise QueryError(f"query: {form} needs a name of its own for each column: say `as`")
+def _refuse_unless_it_fits(answer: Answer, form: Form) -> None:
+    if form is Form.json:
+        refuse_names_that_repeat(answer.columns, form)
     missing = [column for column in _CITED if column not in answer.columns]
     if form is Form.bibtex and missing:
         raise QueryError(f"query: --format bibtex is for provenance: expected the columns {', '.join(missing)}")

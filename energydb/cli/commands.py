@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from energydb.ask.forms import Form, form_of
-from energydb.cli.console import put, say, show_report, terminal_width, track
+from energydb.cli.console import command_line, put, say, show_report, terminal_width, track
 from energydb.cli.signals import interruptible
-from energydb.errors import DataError, MachineError, UsageError
-from energydb.paths import DEFAULT_DATABASE, SCENARIOS
+from energydb.errors import DataError, UsageError
+from energydb.paths import DEFAULT_DATABASE, FETCHED, SCENARIOS
 
 app = typer.Typer(
     name="energydb",
@@ -94,29 +94,23 @@ def load(
     report = load_documents(
         paths or [], database, strict=strict, force=force, scenarios=scenarios or SCENARIOS, track=track
     )
-    # Under `uv run`, energydb lies in a virtual environment that the next command line doesn't know.
-    launcher = "uv run energydb" if "UV" in os.environ else "energydb"
-    named = "" if database == DEFAULT_DATABASE else f" --database {shlex.quote(str(database))}"
-    show_report(report, f"{launcher} query data_quality{named}")
+    show_report(report, database)
     say(f"{database} is built. Ask it:")
-    say(f"  {launcher} query best_pick{named}")
-    say(f"  {launcher} views")
+    say(f"  {command_line('query best_pick', database)}")
+    say(f"  {command_line('views')}")
     say(f'  duckdb -readonly {shlex.quote(str(database))} "from best_pick"   (pip install duckdb-cli)')
     if not paths:
         part = f"{report.models} of the publisher's {PUBLISHED_MODELS} models"
-        say(f"These are {part}: {launcher} fetch brings them all")
+        say(f"These are {part}: {command_line('fetch')} brings them all")
 
 
 @app.command()
 def fetch(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Folder to put it in, for this data alone.")] = Path(
-        "leaderboard"
-    ),
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Folder to put it in, for this data alone.")
+    ] = FETCHED,
     url: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="URL", help="Where the data lies; by default the shipped documents' data_url."
-        ),
+        str | None, typer.Option("--from", metavar="URL", help="Where it lies; by default at the shipped data_url.")
     ] = None,
 ) -> None:
     """Get the leaderboard's whole public data, into a folder that load takes.
@@ -133,9 +127,8 @@ def fetch(
     from energydb.sources.fetch import fetch as fetch_data
 
     changes = fetch_data(folder, url or default_url(), track=track)
-    for what in ("new", "changed", "gone"):
-        for place in getattr(changes, what):
-            put([printable(f"{what:7}  {place}") + "\n"])
+    listed = ((what, place) for what in ("new", "changed", "gone") for place in getattr(changes, what))
+    put(printable(f"{what:7}  {place}") + "\n" for what, place in listed)
     counts = ", ".join(f"{len(places)} {what}" for what, places in changes._asdict().items())
     say(f"{folder}: {counts}. Load it: energydb load {shlex.quote(str(folder))}")
 
@@ -161,8 +154,7 @@ def check(
     from energydb.store.check import check_database
     from energydb.store.sandbox import is_duckdb
 
-    databases = [path for path in paths or [] if is_duckdb(path)]
-    documents = [path for path in paths or [] if path not in databases]
+    databases, documents = ([path for path in paths or () if is_duckdb(path) == of_one] for of_one in (True, False))
     sound = True
     for database in databases:
         faults = 0
@@ -213,16 +205,15 @@ def views(
       energydb views best_pick
       energydb views configuration
     """
-    from energydb.ask.pages import filled, list_of_questions, page
+    from energydb.ask.pages import list_of_questions, page, page_of_table
     from energydb.store.views import read_views
 
     if name is None:
         put(list_of_questions(read_views()))
         say("A page each: energydb views NAME. An answer: energydb query NAME. Tables have both too.")
         return
-    from energydb.ask.catalog import closest_name, comment, describe
+    from energydb.ask.catalog import closest_name
     from energydb.ask.question import view_of
-    from energydb.ask.render import printable
     from energydb.store.sandbox import reading
 
     width = terminal_width(sys.stdout)
@@ -231,9 +222,7 @@ def views(
         if view := view_of(name):
             put(page(connection, view, width))
             return
-        lines = [f"table {name}: {comment(connection, name)}", ""]
-        lines += [f"{column.name} ({column.type}): {column.comment}" for column in describe(connection, name)]
-        put(f"{filled(printable(line), width, hanging=True)}\n" for line in lines)
+        put(page_of_table(connection, name, width))
 
 
 @app.command(
@@ -289,7 +278,7 @@ def query(
         raise UsageError("query: expected a name or SQL, got nothing; energydb views lists the names")
     from energydb.ask.catalog import ask
     from energydb.ask.question import asked, limited_columns, words_on_filters
-    from energydb.ask.written import refuse_unless_it_fits, shown, write
+    from energydb.ask.written import shown, write
     from energydb.files import written_whole
     from energydb.store.sandbox import reading
 
@@ -311,7 +300,6 @@ def query(
             put(answered.table)
             say(*answered.words)
             return
-        refuse_unless_it_fits(answer, form)
         with written_whole(output) as path:
             if form is Form.parquet:
                 from energydb.ask.parquet import write_parquet
@@ -351,13 +339,10 @@ def export_documents(
       energydb export documents out --task lm-arena-chat --like document.json
     """
     from energydb.ask.export import model_documents
-    from energydb.files import written_whole
+    from energydb.files import make_folder, written_whole
 
     written = list(model_documents(database, task, like=like, data_version=release))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MachineError(f"{folder}: can't be written: {error.strerror}") from error
+    make_folder(folder)
     for name, document in written:
         with written_whole(folder / name) as path:
             path.write_bytes(document)

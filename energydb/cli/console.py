@@ -4,9 +4,13 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
+
+from energydb.paths import DEFAULT_DATABASE
 
 if TYPE_CHECKING:
     from energydb.load import Report
@@ -59,8 +63,15 @@ def track(items: Sequence[T], /, what: str) -> Iterable[T]:
     return progress.track(items, description=what, console=Console(stderr=True), transient=True)
 
 
-def show_report(report: "Report", all_findings: str = "") -> None:
-    """Show what was loaded, and the first findings; `all_findings` is the command that shows all."""
+def command_line(words: str, database: Path = DEFAULT_DATABASE) -> str:
+    """Return a command as it is to be typed here, of a database where that isn't the default one."""
+    # Under `uv run`, energydb lies in a virtual environment that the next command line doesn't know.
+    launcher = "uv run energydb" if "UV" in os.environ else "energydb"
+    return f"{launcher} {words}" + ("" if database == DEFAULT_DATABASE else f" --database {quote(str(database))}")
+
+
+def show_report(report: "Report", database: Path | None = None) -> None:
+    """Show what was loaded, and the first findings; where there is a database, by which command all show."""
     from energydb.ask.render import draw_table
     from energydb.load import finding_faults
 
@@ -74,7 +85,7 @@ def show_report(report: "Report", all_findings: str = "") -> None:
     for finding in faults:
         fault(str(finding))
     if (more := report.finding_count - len(faults)) > 0:
-        say(f"and {more:,} more" + (f": {all_findings}" if all_findings else ""))
+        say(f"and {more:,} more" + (f": {command_line('query data_quality', database)}" if database else ""))
     count = f"{report.finding_count:,}" if report.finding_count else "no"
     say(f"data_quality: {count} finding{'' if report.finding_count == 1 else 's'}")
 

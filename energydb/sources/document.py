@@ -26,11 +26,7 @@ from energydb.sources.strict_json import (
 FORMAT = "model_document"
 
 # The one document version, unit and boundary that energydb knows how to store and compare.
-KNOWN = {
-    "$.version": "1",
-    "$.unit": "Wh per million output tokens",
-    "$.boundary": "gpu_only",
-}
+KNOWN = {"$.version": "1", "$.unit": "Wh per million output tokens", "$.boundary": "gpu_only"}
 
 NOT_BLANK = "text that isn't blank"
 Columns = dict[str, Sequence[Any]]
@@ -103,12 +99,7 @@ def _head_faults(path: Path, document: ModelDocument, columns: Columns) -> Itera
     if task is None:
         yield unlike(path, "$.source.workload", "a task's id in brackets at its end", workload)
     elif task != stem:
-        yield unlike(
-            path,
-            "$.source.workload",
-            f"the task that data_url names, ({stem}), at its end",
-            workload,
-        )
+        yield unlike(path, "$.source.workload", f"the task that data_url names, ({stem}), at its end", workload)
 
 
 def _run_faults(
@@ -116,12 +107,7 @@ def _run_faults(
 ) -> Iterator[DocumentError]:
     measured = sorted(set(columns["gpu"]))
     if sorted(document.gpus) != measured:
-        yield unlike(
-            path,
-            "$.gpus",
-            f"the GPUs of the configurations, {shown(measured)}",
-            document.gpus,
-        )
+        yield unlike(path, "$.gpus", f"the GPUs of the configurations, {shown(measured)}", document.gpus)
 
     settings = list(zip(*(columns[field] for field in (*Run.SETTING, "repeat")), strict=True))
     if len(set(settings)) < len(settings):
@@ -138,21 +124,11 @@ def _run_faults(
 
     for gpu, pick in document.best.items():
         if gpu not in measured:
-            yield unlike(
-                path,
-                f"$.best.{gpu}",
-                f"one of the measured GPUs, {shown(measured)}",
-                gpu,
-            )
+            yield unlike(path, f"$.best.{gpu}", f"one of the measured GPUs, {shown(measured)}", gpu)
         elif pick.gpu != gpu:
             yield unlike(path, f"$.best.{gpu}.gpu", shown(gpu), pick.gpu)
         elif picks[gpu] is None:
-            yield unlike(
-                path,
-                f"$.best.{gpu}",
-                "one of the configurations, field by field",
-                pick.row_id,
-            )
+            yield unlike(path, f"$.best.{gpu}", "one of the configurations, field by field", pick.row_id)
 
 
 def _blank_texts(path: Path, document: ModelDocument, columns: Columns) -> Iterator[DocumentError]:

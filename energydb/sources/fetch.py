@@ -11,7 +11,7 @@ import requests
 
 from energydb import __version__
 from energydb.errors import DataError, DocumentError, DocumentErrors, MachineError, UsageError
-from energydb.files import working_folder
+from energydb.files import make_folder, working_folder
 from energydb.paths import DATA
 from energydb.progress import Track, silently
 from energydb.sources.document import read_document
@@ -54,10 +54,7 @@ def fetch(folder: Path, url: str, *, track: Track = silently) -> Changes:
         raise UsageError(f"{url}: expected an address that begins with https:// or http://")
     real = Path(os.path.realpath(folder))
     _refuse_unless_ours(real, folder)
-    try:
-        real.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MachineError(f"{folder}: can't make its folder: {error.strerror}") from error
+    make_folder(real.parent)
     base = url.rstrip("/") + "/"
     with working_folder(real) as work:
         fetched = work / "new"

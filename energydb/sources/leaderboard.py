@@ -255,11 +255,7 @@ def _document(folder: Folder, task: str) -> Document:
     files = [folder.models[model_file_name(model_id, task)] for model_id in by_model]
     return Document(
         path=str(read.path),
-        files=(
-            read.file,
-            folder.index.file,
-            *sorted((model.file for model in files), key=lambda file: file.name),
-        ),
+        files=(read.file, folder.index.file, *sorted((model.file for model in files), key=lambda file: file.name)),
         head=_head(folder, task),
         head_places=HEAD_PLACES,
         models=tuple(

@@ -187,12 +187,7 @@ def _described(kind: type[msgspec.Struct]) -> tuple[msgspec.inspect.Field, ...]:
     return cast(msgspec.inspect.StructType, msgspec.inspect.type_info(kind)).fields
 
 
-_NUMBERS = (
-    msgspec.inspect.BoolType,
-    msgspec.inspect.DateType,
-    msgspec.inspect.FloatType,
-    msgspec.inspect.IntType,
-)
+_NUMBERS = (msgspec.inspect.BoolType, msgspec.inspect.DateType, msgspec.inspect.FloatType, msgspec.inspect.IntType)
 
 
 def unlike(path: Path, place: str, expected: str, got: object) -> DocumentError:
@@ -215,11 +210,7 @@ def _form_fault(path: Path, data: bytes, error: msgspec.DecodeError) -> Document
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as fault:
-        return DocumentError(
-            path,
-            "$",
-            f"expected UTF-8, got byte 0x{data[fault.start]:02x} at {fault.start}",
-        )
+        return DocumentError(path, "$", f"expected UTF-8, got byte 0x{data[fault.start]:02x} at {fault.start}")
     problem, _, place = str(error).partition(" - at `")
     place = place.removesuffix("`").removeprefix("key` in `") or "$"
     try:
@@ -227,20 +218,12 @@ def _form_fault(path: Path, data: bytes, error: msgspec.DecodeError) -> Document
     except json.JSONDecodeError as fault:
         got = "the end of the file" if fault.pos >= len(fault.doc.rstrip()) else f"{fault.doc[fault.pos]!r}"
         return DocumentError(
-            path,
-            "$",
-            f"expected JSON, got {got} at line {fault.lineno}, column {fault.colno} ({fault.msg})",
+            path, "$", f"expected JSON, got {got} at line {fault.lineno}, column {fault.colno} ({fault.msg})"
         )
-    except (
-        RecursionError,
-        ValueError,
-    ):  # nested too deeply, or an integer of thousands of digits
+    except (RecursionError, ValueError):  # nested too deeply, or an integer of thousands of digits
         return DocumentError(path, place, f"expected a model document, got {problem}")
     if not isinstance(error, msgspec.ValidationError):
-        return next(
-            _faults_of_text(path, parsed),
-            DocumentError(path, "$", f"expected JSON, got {problem}"),
-        )
+        return next(_faults_of_text(path, parsed), DocumentError(path, "$", f"expected JSON, got {problem}"))
     return _validation_fault(path, place, problem, parsed)
 
 

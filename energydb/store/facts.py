@@ -15,15 +15,9 @@ class VendorFacts(NamedTuple):
 
 
 VENDOR_FACTS = {
-    "H100": VendorFacts(
-        80.0,
-        700.0,
-        "NVIDIA H100 Tensor Core GPU data sheet: H100 SXM5, 80 GB HBM3, up to 700 W",
-    ),
+    "H100": VendorFacts(80.0, 700.0, "NVIDIA H100 Tensor Core GPU data sheet: H100 SXM5, 80 GB HBM3, up to 700 W"),
     "B200": VendorFacts(
-        180.0,
-        1000.0,
-        "NVIDIA HGX B200 and DGX B200 data sheets: 1,440 GB HBM3e over 8 GPUs, 1,000 W a GPU",
+        180.0, 1000.0, "NVIDIA HGX B200 and DGX B200 data sheets: 1,440 GB HBM3e over 8 GPUs, 1,000 W a GPU"
     ),
 }
 
@@ -49,5 +43,5 @@ BOUNDARIES = {
         cooling=False,
         embodied=False,
         note="GPUs alone, on a busy server: a floor under what the whole of it takes.",
-    ),
+    )
 }

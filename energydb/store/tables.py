@@ -29,11 +29,7 @@ class Base(DeclarativeBase):
     """
 
     metadata = MetaData()
-    type_annotation_map: ClassVar[dict[Any, Any]] = {
-        float: Double,
-        str: String,
-        int: Integer,
-    }
+    type_annotation_map: ClassVar[dict[Any, Any]] = {float: Double, str: String, int: Integer}
     rules: ClassVar[tuple[SchemaItem, ...]] = ()
 
     @declared_attr.directive
@@ -205,10 +201,7 @@ class Loaded(Base):
 class Model(Base):
     """A model as one release describes it: a later release may correct its parameters."""
 
-    rules = (
-        UniqueConstraint("release_key", "slug"),
-        CheckConstraint("params_b > 0 and active_params_b > 0"),
-    )
+    rules = (UniqueConstraint("release_key", "slug"), CheckConstraint("params_b > 0 and active_params_b > 0"))
 
     model_key: Mapped[int] = _key("Key of a model as one release describes it, given at load.")
     release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"))

@@ -91,11 +91,7 @@ def world_of_leaderboard(
             )
         bins_before = len(made["output_length_bin"])
         for slug, rows in sorted(by_slug.items()):
-            keys = {
-                "model_key": len(made["model"]) + 1,
-                "release_key": release_key,
-                "file_key": file_key,
-            }
+            keys = {"model_key": len(made["model"]) + 1, "release_key": release_key, "file_key": file_key}
             said = index["models"][rows[0]["model_id"]]
             made["model"].append(
                 {
@@ -166,13 +162,7 @@ def add_runs(
             lengths = of_model["output_length_distribution"]
             edges = enumerate(zip(pairwise(lengths["bins"]), lengths["counts"], strict=True), 1)
             made["output_length_bin"] += [
-                {
-                    "configuration_key": key,
-                    "bin": place,
-                    "from_tokens": low,
-                    "to_tokens": high,
-                    "requests": requests,
-                }
+                {"configuration_key": key, "bin": place, "from_tokens": low, "to_tokens": high, "requests": requests}
                 for place, ((low, high), requests) in edges
             ]
 

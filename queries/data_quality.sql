@@ -83,12 +83,13 @@ text_finding as (
     union all
     -- Where the rounded median equals the deadline, the unrounded one may lie on either side.
     select
-        configuration_key, 'under_itl_deadline', cast(median_itl_ms < itl_deadline_ms as varchar),
+        configuration_key, 'under_itl_deadline', cast(not under_itl_deadline as varchar),
         cast(under_itl_deadline as varchar),
     from configuration
     join model using (model_key)
     join release using (release_key)
-    where median_itl_ms <> itl_deadline_ms and under_itl_deadline <> (median_itl_ms < itl_deadline_ms)
+    where (under_itl_deadline and median_itl_ms > itl_deadline_ms)
+        or (not under_itl_deadline and median_itl_ms < itl_deadline_ms)
 
     union all
     select

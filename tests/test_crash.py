@@ -39,7 +39,7 @@ MOMENTS = {
     "c_call posix.fsync": ("new", True, True),
     "c_return posix.fsync": ("new", True, True),
     "return put_in_place": ("new", True, True),
-    "call _show_report": ("new", False, False),
+    "call show_report": ("new", False, False),
 }
 SOME = ("c_return posix.mkdir", "call read_document", "call replace", "c_return posix.replace")
 

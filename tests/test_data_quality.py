@@ -472,3 +472,18 @@ def test_a_finding_says_what_it_is_about(database):
         {**text, "gpu": None, "run_key": None, "check_name": "params_b", "row_id": None, "repeat": None},
         {**image, **run, "check_name": "num_gpus", "row_id": None, "repeat": 1},
     ]
+
+
+def test_a_finding_names_the_run_at_fault(database):
+    """By its own key: the run that lacks a field, that comes after a gap, or that is called best."""
+    add_run(database)
+    add_run(database, max_num_seqs=16, p95_itl_ms=None)
+    add_run(database, max_num_seqs=32, repeat=2)
+    call_best(database, add_run(database, max_num_seqs=64, joules_per_output_token=2.0))
+
+    rows = answer(database, "from data_quality")
+    assert [(row["check_name"], row["run_key"], row["row_id"], row["repeat"]) for row in rows] == [
+        ("p95_itl_ms", 2, "small/H100/1/16", 1),
+        ("repeat", 3, "small/H100/1/32", 2),
+        ("published_pick", 4, "small/H100/1/64", 1),
+    ]

@@ -269,7 +269,7 @@ def before_releases(tmp_path):
 
 def test_a_file_from_before_the_first_release_is_rebuilt(before_releases):
     """No migration leads on from there: one line says what to do, and that works as it stands."""
-    remedy = r"schema 0004, from before the first release\): rebuild it with `energydb load`$"
+    remedy = rf"0004, from before the first release\): rebuild it with `energydb load --database {before_releases}`$"
     before = before_releases.read_bytes()
 
     with pytest.raises(DataError, match=remedy), reading(before_releases):

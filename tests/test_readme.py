@@ -6,13 +6,14 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import sqlalchemy
 
 from energydb import __version__
-from energydb.load import PUBLISHED_MODELS
-from energydb.paths import ROOT
+from energydb.load import PUBLISHED_MODELS, load
+from energydb.paths import DATA, ROOT
 from energydb.store.tables import Base
 from energydb.store.views import read_views
 from tests.benchmarks import __main__ as measured
@@ -148,6 +149,18 @@ def test_a_line_to_type_answers(folder, programs, line):
 
     empty = ("precision_comparison", "repeat_spread", "release_change")
     assert ("no rows" in shown) == any(name in line for name in empty)
+
+
+@pytest.mark.sweep
+def test_every_line_to_type_holds_for_all_of_the_publishers_data(tmp_path, programs):
+    """What names one model of two must name one of 46."""
+    data = os.environ.get("ENERGYDB_LEADERBOARD")
+    if not data:
+        pytest.skip("ENERGYDB_LEADERBOARD doesn't name the leaderboard's folder")
+    load([DATA, Path(data)], tmp_path / "energy.duckdb", strict=True)
+
+    for line in LINES:
+        run(line, tmp_path, programs / "energydb")
 
 
 def test_there_is_a_line_for_every_question():

@@ -19,7 +19,7 @@ def model_document(head: Head, model: Model) -> bytes:
     runs: Runs[Run] = model.runs
     source = {field: getattr(head, field) for field in SAME_NAME_IN_SOURCE}
     gpus = sorted(set(runs.columns["gpu"]))
-    configurations = tuple(map(_configuration, runs))
+    configurations = tuple(map(_configuration, runs.records))
     document = ModelDocument(
         **{field: getattr(model, field) for field in ("slug", "name", "model_id", "params_b", "active_params_b")},
         **{field: getattr(head, field) for field in ("data_version", "caveat", "boundary")},
@@ -51,7 +51,7 @@ def rounded(model: Model, itl_deadline_ms: int) -> Model:
     Source: the leaderboard's published documents, which come out equal by these rules. `round` is Python's, of
     the double: SQL engines round otherwise.
     """
-    runs: Runs[Run] = model.runs
+    runs: tuple[Run, ...] = model.runs.records
     picks: dict[str, int] = {}
     for place, run in enumerate(runs):
         if run.median_itl_ms > itl_deadline_ms:

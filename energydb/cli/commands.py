@@ -62,7 +62,7 @@ def load(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="PATH",
+            metavar="[PATH]...",
             readable=False,
             help="Documents, folders searched for *.json, or folders of the leaderboard's public data; "
             "without any, the documents that come with energydb.",
@@ -86,7 +86,7 @@ def load(
     Examples:
       energydb load
       energydb load my-documents/ --database lab.duckdb --strict
-      energydb load data leaderboard       (the leaderboard: energydb fetch)
+      energydb load leaderboard            (what energydb fetch brings)
     """
     from energydb.load import PUBLISHED_MODELS
     from energydb.load import load as load_documents
@@ -120,7 +120,7 @@ def fetch(
     \b
     Examples:
       energydb fetch
-      energydb load data leaderboard
+      energydb load leaderboard
     """
     from energydb.ask.render import printable
     from energydb.sources.fetch import default_url
@@ -137,7 +137,7 @@ def fetch(
 def check(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH", readable=False, help="Documents, folders with documents, or a database."),
+        typer.Argument(metavar="[PATH]...", readable=False, help="Documents, folders with documents, or a database."),
     ] = None,
 ) -> None:
     """Check documents as load would, or check a database file.
@@ -175,7 +175,7 @@ def check(
 @app.command()
 def upgrade(
     path: Annotated[
-        Path, typer.Argument(metavar="FILE", readable=False, help="The database file.")
+        Path, typer.Argument(metavar="FILE", envvar="ENERGYDB_DATABASE", readable=False, help="The database file.")
     ] = DEFAULT_DATABASE,
 ) -> None:
     """Bring a database file of an older energydb to the newest schema.

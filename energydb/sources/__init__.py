@@ -9,18 +9,25 @@ from energydb.sources.records import Document
 
 
 class Format(NamedTuple):
-    """One outside format: how what it is written in is recognised, a file or a folder, and how it is read."""
+    """One outside format: how what it is written in is recognised, a file or a folder, and how it is read.
+
+    In a folder that is searched its files are found by how their names end; None where it is one of folders.
+    """
 
     name: str
+    found_by: str | None
     recognises: Callable[[Path], bool]
     read: Callable[[Path], list[Document]]
 
 
-# In the order in which they are tried.
+# In the order in which they are tried: what takes any file comes last.
 FORMATS = (
-    Format(leaderboard.FORMAT, leaderboard.is_leaderboard, leaderboard.read_leaderboard),
-    Format(document.FORMAT, document.is_document, lambda path: [document.read_document(path)]),
+    Format(leaderboard.FORMAT, None, leaderboard.is_leaderboard, leaderboard.read_leaderboard),
+    Format(document.FORMAT, ".json", document.is_document, lambda path: [document.read_document(path)]),
 )
+
+
+FOUND_BY = tuple(known.found_by for known in FORMATS if known.found_by)
 
 
 def is_one_piece(folder: Path) -> bool:

@@ -4,9 +4,9 @@ The field names are the JSON keys of a model document and the column names of th
 """
 
 import functools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, ClassVar, Literal, TypeVar, cast, overload
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import msgspec
 
@@ -150,8 +150,8 @@ AnyRun = Run | ImageRun | VideoRun
 R = TypeVar("R", bound=AnyRun)
 
 
-class Runs(Sequence[R]):
-    """Runs of one kind, in document order: all of them field by field, and each as a record when it's asked for.
+class Runs(Generic[R]):
+    """Runs of one kind, in document order: all of them field by field, and as records when they're asked for.
 
     `columns` maps the fields of `kind` to their values, run by run; one that isn't there has its default in each.
     """
@@ -165,17 +165,13 @@ class Runs(Sequence[R]):
         """Put records of one kind into columns; there must be one at least."""
         return cls(type(records[0]), columns_of(records))
 
-    @overload
-    def __getitem__(self, place: int) -> R: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[R]: ...
-    def __getitem__(self, place: int | slice) -> R | Sequence[R]:
-        """Return one run, or some, as records."""
-        return self._records[place]
-
     def __eq__(self, other: object) -> bool:
         """Tell whether all runs are the same."""
         return isinstance(other, Runs) and (self.kind, self.columns) == (other.kind, other.columns)
+
+    def __getitem__(self, place: int) -> R:
+        """Return one run."""
+        return self.records[place]
 
     def __len__(self) -> int:
         """Count the runs."""
@@ -183,23 +179,18 @@ class Runs(Sequence[R]):
 
     def column(self, field: str) -> Sequence[Any]:
         """Return the values of a field, run by run."""
-        return (
-            self.columns[field]
-            if field in self.columns
-            else [_defaults(cast(Hashable, self.kind))[field]] * len(self)
-        )
+        return self.columns[field] if field in self.columns else [_defaults(cast(Any, self.kind))[field]] * len(self)
 
     @functools.cached_property
-    def _records(self) -> tuple[R, ...]:
-        return tuple(
-            self.kind(**dict(zip(self.columns, values, strict=True)))
-            for values in zip(*self.columns.values(), strict=True)
-        )
+    def records(self) -> tuple[R, ...]:
+        """The runs one by one."""
+        values = zip(*self.columns.values(), strict=True)
+        return tuple(self.kind(**dict(zip(self.columns, of_run, strict=True))) for of_run in values)
 
 
 @functools.cache
-def _defaults(kind: Hashable) -> dict[str, Any]:
-    return {field.name: field.default for field in msgspec.structs.fields(cast(type, kind)) if not field.required}
+def _defaults(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    return {field.name: field.default for field in msgspec.structs.fields(kind) if not field.required}
 
 
 def columns_of(records: Sequence[msgspec.Struct]) -> dict[str, Sequence[Any]]:

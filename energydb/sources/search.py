@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from energydb.errors import DataError, UsageError
-from energydb.sources import is_one_piece
+from energydb.sources import FOUND_BY, is_one_piece
 
 
 class Input(NamedTuple):
@@ -37,7 +37,8 @@ def find(paths: Sequence[Path]) -> Input:
         if path.is_dir():
             within = list(_search(path, links))
             if not within:
-                raise DataError(f"{path}: expected a folder with documents (*.json), got none")
+                found_by = ", ".join(f"*{end}" for end in FOUND_BY)
+                raise DataError(f"{path}: expected a folder with documents ({found_by}), got none")
         elif path.exists():
             within = [(os.path.realpath(path), path, path.stat().st_size)]
         else:
@@ -49,7 +50,7 @@ def find(paths: Sequence[Path]) -> Input:
 
 
 def _search(folder: Path, links: list[Path]) -> Iterator[tuple[str, Path, int]]:
-    """Search a folder for `*.json`, through all its folders but hidden ones; the leaderboard's is one piece.
+    """Search a folder for what any format takes, through all its folders but hidden ones; some are one piece.
 
     Each with its real path and its bytes. Links to folders, which could lead in a circle, are put into `links`.
     """
@@ -65,7 +66,7 @@ def _search(folder: Path, links: list[Path]) -> Iterator[tuple[str, Path, int]]:
             yield from _search(path, links)
         elif entry.is_dir():
             links.append(path)
-        elif entry.name.endswith(".json"):
+        elif entry.name.endswith(FOUND_BY):
             if entry.is_symlink():
                 size = path.stat().st_size if path.exists() else 0  # one that leads nowhere is a fault of its own
                 yield os.path.realpath(path), path, size

@@ -1,6 +1,7 @@
 """Opens a DuckDB file to be read and nothing else, and shuts off from all else whoever asks it."""
 
 import contextlib
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ import duckdb
 
 from energydb.errors import DataError, LockedError, UsageError
 from energydb.files import real_file
-from energydb.paths import known_revisions, newest_revision
+from energydb.paths import DEFAULT_DATABASE, known_revisions, newest_revision
 
 # DuckDB's settings for opening a file that may be anything: nothing is downloaded to make sense of it.
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
@@ -89,20 +90,19 @@ def _refuse_unless_ours_and_newest(connection: duckdb.DuckDBPyConnection, path: 
     found = connection.execute("select version_num from alembic_version").fetchall()
     revision = found[0][0] if found else None
     if revision not in known_revisions():
-        raise DataError(f"{path}: {unknown_revision(revision)}")
+        raise DataError(unknown_revision(path, revision))
     if revision != newest_revision():
         raise DataError(f"{path}: made by an older energydb (schema {revision}): energydb upgrade {path}")
 
 
-def unknown_revision(revision: str | None) -> str:
-    """Say of a revision that no migration leads to what it is, and the remedy."""
+def unknown_revision(path: Path, revision: str | None) -> str:
+    """Say of a file whose revision no migration leads to what it is, and the remedy."""
+    load = "energydb load" + ("" if path == DEFAULT_DATABASE else f" --database {shlex.quote(str(path))}")
     if revision is None or revision < known_revisions()[0]:
         came = f"schema {revision or 'none'}, from before the first release"
-        return f"made by another energydb ({came}): rebuild it with `energydb load`"
-    return (
-        f"made by a newer energydb (schema {revision}, this one knows {newest_revision()}):"
-        " use that one, or rebuild it with `energydb load --force`"
-    )
+        return f"{path}: made by another energydb ({came}): rebuild it with `{load}`"
+    came = f"schema {revision}, this one knows {newest_revision()}"
+    return f"{path}: made by a newer energydb ({came}): use that one, or rebuild it with `{load} --force`"
 
 
 def on_one_line(error: duckdb.Error) -> str:

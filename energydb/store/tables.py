@@ -124,7 +124,7 @@ class Release(Base):
     release_key: Mapped[int] = _key("Key of a release, given at load.")
     source_key: Mapped[int] = mapped_column(ForeignKey("source.source_key"))
     task: Mapped[str] = mapped_column(ForeignKey("task.id"))
-    format: Mapped[str] = mapped_column(comment="Format the release was read in: model_document or leaderboard.")
+    format: Mapped[str] = mapped_column(comment="Format the release was read in, as energydb names it.")
     data_version: Mapped[date] = mapped_column(comment="Version of the data: its date.")
     compiled: Mapped[date] = mapped_column(comment="Date on which the source compiled the data.")
     document_version: Mapped[str | None] = mapped_column(comment="Version of the document format.")

@@ -77,7 +77,7 @@ def upgrade(target: Path) -> tuple[str, str]:
         with writing(built) as connection:
             before = _revision(connection)
             if before not in known_revisions():
-                raise DataError(f"{target}: {unknown_revision(before)}")
+                raise DataError(unknown_revision(target, before))
             migrate(connection)
         return before, newest_revision()
 

@@ -64,11 +64,6 @@ def run(folder: Path, *arguments: str | Path, cwd: Path) -> subprocess.Completed
     """Run the copy's command."""
     script = "from energydb.cli import main; main()"
     environment = {name: value for name, value in os.environ.items() if name not in ("UV", "ENERGYDB_DATABASE")}
-    return subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        cwd=cwd,
-        env={**environment, "PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment["PYTHONPATH"] = str(folder)
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)

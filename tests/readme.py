@@ -20,7 +20,7 @@ from energydb.store.views import TOPICS, read_views
 
 README = ROOT / "README.md"
 PAGES = (README, *sorted(ROOT.glob("[!.]*/**/README.md")))
-QUERIES_PAGE = QUERIES / "README.md"
+VIEWS = QUERIES / "README.md"
 BEGIN, END = "<!-- written by `python -m tests.readme`, from the heads of the files -->", "<!-- written so far -->"
 FIRST = "pip install uv && uv run energydb load"
 _BLOCK = re.compile(r"^```console\n\$ (?P<command>.+)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
@@ -41,19 +41,6 @@ def blocks() -> list[Block]:
         for page in PAGES
         for match in _BLOCK.finditer(page.read_text())
     ]
-
-
-def links(page: Path) -> list[str]:
-    """Return where a page's links lead, but for those to other sites."""
-    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    found: list[str] = re.findall(r"\]\(([^)]+)\)", text)
-    return [link for link in found if not link.startswith(("https://", "http://"))]
-
-
-def anchors(page: Path) -> list[str]:
-    """Return the names under which a page's headings can be linked to, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
-    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
 def table_of_views() -> str:
@@ -120,7 +107,7 @@ def _rewrite(page: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    put_between(QUERIES_PAGE, BEGIN, END, table_of_views())
+    put_between(VIEWS, BEGIN, END, table_of_views())
     with tempfile.TemporaryDirectory() as name:
         prepare(Path(name))
         for page in PAGES:

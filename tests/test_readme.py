@@ -17,21 +17,7 @@ from energydb.paths import DATA, ROOT
 from energydb.store.tables import Base
 from energydb.store.views import read_views
 from tests.benchmarks import __main__ as measured
-from tests.readme import (
-    BEGIN,
-    END,
-    FIRST,
-    PAGES,
-    QUERIES_PAGE,
-    README,
-    anchors,
-    blocks,
-    links,
-    prepare,
-    put_between,
-    run,
-    table_of_views,
-)
+from tests.readme import BEGIN, END, FIRST, PAGES, README, VIEWS, blocks, prepare, put_between, run, table_of_views
 
 HERE = [block for block in blocks() if "uv run energydb" in block.command]
 SHELL = [block for block in blocks() if block.command.startswith("duckdb ")]
@@ -68,12 +54,25 @@ def test_the_page_has_its_commands():
     commands = [block.command for block in blocks()]
 
     assert commands[0] == FIRST
-    assert [block.page for block in SHELL] == [README, QUERIES_PAGE]
+    assert [block.page for block in SHELL] == [README, VIEWS]
     assert f"`{SHELL_LINE}`" in README.read_text()
     assert [command for command in commands if command not in [b.command for b in HERE + SHELL]] == [
         "uv run ruff check . && uv run ruff format --check . && uv run mypy && uv run pytest"
     ]
     assert "`uv run pytest`" in README.read_text()
+
+
+def links(page: Path) -> list[str]:
+    """Return where a page's links lead, but for those to other sites."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    found: list[str] = re.findall(r"\]\(([^)]+)\)", text)
+    return [link for link in found if not link.startswith(("https://", "http://"))]
+
+
+def anchors(page: Path) -> list[str]:
+    """Return the names under which a page's headings can be linked to, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -120,7 +119,7 @@ def test_a_table_is_put_where_it_belongs(tmp_path):
     with pytest.raises(AssertionError, match="expected BEGIN"):
         put_between(tmp_path / "page.md", "BEGIN", "NO END", "new")
     for place in (BEGIN, END):
-        assert QUERIES_PAGE.read_text().count(f"\n{place}\n") == 1
+        assert VIEWS.read_text().count(f"\n{place}\n") == 1
     for place in (measured.BEGIN, measured.END):
         assert measured.PAGE.read_text().count(f"\n{place}\n") == 1
 
@@ -169,7 +168,7 @@ def test_there_is_a_line_for_every_question():
 
 def test_the_table_of_views_is_that_of_their_heads():
     """As `python -m tests.readme` writes it: a row each, whose name, grain, key and question are the file's own."""
-    page = QUERIES_PAGE.read_text()
+    page = VIEWS.read_text()
     table = page.partition(f"{BEGIN}\n\n")[2].partition(f"\n\n{END}")[0]
 
     assert table == table_of_views()
@@ -182,7 +181,7 @@ def test_the_table_of_views_is_that_of_their_heads():
 
 def test_the_picture_is_that_of_the_tables():
     """Every table and every foreign key, and no others."""
-    page = QUERIES_PAGE.read_text()
+    page = VIEWS.read_text()
     picture = page.partition("```mermaid")[2].partition("```")[0]
 
     assert [name for name in Base.metadata.tables if name not in picture.split()] == []

@@ -531,7 +531,5 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 def test_tables_hold_a_column_for_every_field():
     """A field of a run that had no column would be lost without a word."""
     names = {column.name for column in Configuration.__table__.columns}
-    own = {"configuration_key", "model_key", "parallel_notes", "pipeline_parallel", "energy_per_request_joules"}
-    own |= {"gpu_as_published", "precision_as_published"}
 
-    assert set(json.loads(SCOUT.read_text())["configurations"][0]) == names - own
+    assert set(json.loads(SCOUT.read_text())["configurations"][0]) <= names

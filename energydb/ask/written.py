@@ -1,6 +1,6 @@
 """Puts an answer into a form: a table to read, CSV, JSON, Markdown, BibTeX; `parquet` writes what isn't text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from energydb.ask.catalog import Answer
@@ -19,11 +19,15 @@ def shown(answer: Answer, form: Form, width: int | None, limited: Sequence[str] 
     Raises:
         QueryError: the form can't hold such an answer.
     """
-    _refuse_unless_it_fits(answer, form)
     if form is Form.table:
         return shown_answer(answer, width, limited)
     if form is Form.bibtex:
-        return Shown(_bibtex(answer), ())
+        if missing := [name for name in _CITED if name not in answer.columns]:
+            raise QueryError(f"query: --format bibtex is for provenance: expected the columns {', '.join(missing)}")
+        cited = (tuple(dict(zip(answer.columns, row, strict=True))[name] for name in _CITED) for row in answer.rows())
+        return Shown(bibtex_entries(dict.fromkeys(cited)), ())
+    if form is Form.json:
+        refuse_names_that_repeat(answer.columns, form)
     return Shown(_LINES[form](answer.columns, answer.exact_rows()), ())
 
 
@@ -37,16 +41,3 @@ def write(answer: Answer, form: Form, path: Path) -> tuple[str, ...]:
     with path.open("w", encoding="utf-8", newline="") as file:
         file.writelines(written.table)
     return written.words
-
-
-def _refuse_unless_it_fits(answer: Answer, form: Form) -> None:
-    if form is Form.json:
-        refuse_names_that_repeat(answer.columns, form)
-    missing = [column for column in _CITED if column not in answer.columns]
-    if form is Form.bibtex and missing:
-        raise QueryError(f"query: --format bibtex is for provenance: expected the columns {', '.join(missing)}")
-
-
-def _bibtex(answer: Answer) -> Iterator[str]:
-    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows()]
-    yield from bibtex_entries(dict.fromkeys(tuple(row[column] for column in _CITED) for row in rows))

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 from sqlalchemy import Table
 
+from energydb.paths import newest_revision
 from energydb.store import tables
 from energydb.store.definitions import as_made_now, defined
 from energydb.store.sandbox import reading
@@ -31,8 +32,7 @@ def check_database(path: Path) -> Iterator[Result]:
         LockedError: a process holds it open for writing.
     """
     with reading(path) as connection:
-        revision = _value(connection, "select any_value(version_num) from alembic_version")
-        yield Result(f"{path}: schema", f"{revision}", True)  # another than the newest isn't opened at all
+        yield Result(f"{path}: schema", newest_revision(), True)  # a file of another isn't opened at all
         try:
             definitions = list(_definitions(connection))
         except duckdb.Error as error:
@@ -181,9 +181,5 @@ def _unreadable(error: duckdb.Error) -> str:
 
 
 def _count(connection: duckdb.DuckDBPyConnection, of: str) -> int:
-    return int(_value(connection, f"select count(*) {of}"))
-
-
-def _value(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
-    row = connection.execute(sql).fetchone()
-    return row and row[0]
+    ((count,),) = connection.execute(f"select count(*) {of}").fetchall()
+    return int(count)

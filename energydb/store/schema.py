@@ -52,8 +52,8 @@ def _tables() -> str:
 
 @functools.cache
 def _comments() -> str:
-    tables = {table.name: table.comment or "" for table in Base.metadata.sorted_tables}
-    of_tables = [f"comment on table {table} is {literal(said)}" for table, said in tables.items()]
+    tables = Base.metadata.sorted_tables
+    of_tables = [f"comment on table {table.name} is {literal(table.comment or '')}" for table in tables]
     of_columns = [
         f"comment on column {table}.{column} is {literal(said)}"
         for table, columns in _column_comments().items()

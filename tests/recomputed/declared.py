@@ -19,22 +19,28 @@ class World:
 
 
 class Declared(NamedTuple):
-    """One recomputation: its columns in order, what its rows are ordered by, and the function that gives them."""
+    """One recomputation: its columns in order, what its rows are ordered by, and the function that gives them.
+
+    `and_more` says that the view passes on whatever else a run's table holds.
+    """
 
     columns: tuple[str, ...]
     order: tuple[str, ...]
     nulls_first: bool
+    and_more: bool
     recompute: Callable[..., Iterable[Row]]
 
 
 DECLARED: dict[str, Declared] = {}
 
 
-def declare(columns: str, order: str = "", *, nulls_first: bool = False) -> Callable[[Any], Any]:
+def declare(
+    columns: str, order: str = "", *, nulls_first: bool = False, and_more: bool = False
+) -> Callable[[Any], Any]:
     """Register a function under its own name; its rows may hold more than the columns."""
 
     def register(recompute: Callable[..., Iterable[Row]]) -> Callable[..., Iterable[Row]]:
-        named = Declared(tuple(columns.split()), tuple(order.split()), nulls_first, recompute)
+        named = Declared(tuple(columns.split()), tuple(order.split()), nulls_first, and_more, recompute)
         DECLARED[recompute.__name__] = named
         return recompute
 
@@ -46,7 +52,9 @@ def rows_of(world: World, name: str, **arguments: Any) -> list[Row]:
     if name in world.views:
         return world.views[name]
     declared = DECLARED[name]
-    rows = [{column: row[column] for column in declared.columns} for row in declared.recompute(world, **arguments)]
+    rows = list(declared.recompute(world, **arguments))
+    if not declared.and_more:
+        rows = [{column: row[column] for column in declared.columns} for row in rows]
     rows.sort(key=lambda row: order_of(declared, row))
     if not arguments and name not in ("pick", "energy_at", "deployment_plan"):
         world.views[name] = rows

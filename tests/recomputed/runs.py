@@ -63,7 +63,8 @@ def detailed(world: World, kind: str) -> Iterator[Row]:
     " data_parallel expert_parallel pipeline_parallel under_itl_deadline"
     " itl_deadline_ms is_current model_name model_id params_b"
     " active_params_b architecture source data_version boundary licence format row_id document model_key"
-    " configuration_key"
+    " configuration_key",
+    and_more=True,
 )
 def configuration_detail(world: World) -> Iterator[Row]:
     """Each text run, with tokens a joule and joules a request."""

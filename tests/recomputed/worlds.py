@@ -15,6 +15,19 @@ from tests.recomputed.declared import Row, World
 
 PRECISIONS = {"bfloat16": "BF16", "fp8": "FP8", "mxfp4": "MXFP4"}
 SAME_IN_A_BATCH = ("num_gpus", "ulysses_degree", "ring_degree", "inference_steps", "batch_size", "batch_latency_s")
+# What a text run's row says by other names, or of its model.
+CALLED_OTHERWISE = (
+    *(
+        "gpu_model",
+        "weight_precision",
+        "avg_batch_size",
+        "avg_power_watts",
+        "avg_output_len",
+        "energy_per_token_joules",
+    ),
+    *("output_throughput_tokens_per_sec", "model_id", "nickname", "architecture"),
+    *("total_params_billions", "activated_params_billions"),
+)
 # What a folder doesn't say of a release.
 NOT_SAID = (
     *("document_version", "updated", "unit", "data_url", "version", "released", "compiled_evidence", "retrieved"),
@@ -168,20 +181,13 @@ def add_runs(
 
 
 def text_run(row: Row, slug: str) -> Row:
-    """Name the publisher's fields of a text run as the database does."""
+    """Name the publisher's fields of a text run as the database does; most have the same name."""
     limit = row["max_num_seqs"]
     return {
+        **{name: value for name, value in row.items() if name not in CALLED_OTHERWISE},
         "gpu": row["gpu_model"],
         "precision": PRECISIONS[row["weight_precision"]],
         **{"pipeline_parallel": 1, "gpu_as_published": None, "precision_as_published": None},
-        **{
-            name: row[name]
-            for name in (
-                "energy_per_request_joules",
-                *("num_gpus", "tensor_parallel", "data_parallel", "expert_parallel", "max_num_seqs"),
-                *("median_itl_ms", "p90_itl_ms", "p95_itl_ms", "p99_itl_ms"),
-            )
-        },
         "avg_requests_in_flight": row["avg_batch_size"],
         "avg_running_batch": row["avg_batch_size"],
         "wh_per_million_output_tokens": row["energy_per_token_joules"] / 3600 * 1e6,

@@ -27,6 +27,9 @@ _LARGE_BLOCKS = 256 * 2**10
 LARGE = 100 * 2**20
 
 
+# What energydb called tables before its first release, and doesn't now.
+_NAMES_BEFORE_RELEASES = {"document", "document_rows"}
+
 # What DuckDB raises where the disk is full or the memory: on writing, committing or checkpointing.
 _FAULTS_OF_THE_MACHINE = (
     duckdb.IOException,
@@ -133,11 +136,11 @@ def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
     try:
         with open_to_read(real, target) as connection:
             found = connection.execute(
-                "select table_name, comment from duckdb_tables() union all"
-                " select view_name, comment from duckdb_views() where not internal"
+                "select table_name from duckdb_tables() union all"
+                " select view_name from duckdb_views() where not internal"
             ).fetchall()
-            said = dict(found)
-            is_ours = "alembic_version" in said
+            names = {name for (name,) in found}
+            is_ours = "alembic_version" in names
             revisions = connection.execute("select version_num from alembic_version").fetchall() if is_ours else []
     except duckdb.Error as error:
         if force:
@@ -145,17 +148,18 @@ def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
         raise DataError(f"{target}: can't be opened by DuckDB, {remedy}") from error
     if force:
         return
-    if not {"alembic_version", "build", "configuration"} <= said.keys():
+    if not {"alembic_version", "build", "configuration"} <= names:
         raise DataError(f"{target}: a DuckDB file, but not energydb's, {remedy}")
     revision = revisions[0][0] if revisions else None
     is_before_releases = revision is None or revision < known_revisions()[0]
     if revision not in known_revisions() and not is_before_releases:
         raise DataError(f"{target}: made by a newer energydb (schema {revision}), {remedy}")
     own = {*Base.metadata.tables, *(view.name for view in views.read_views())}
-    # Names have changed since: what energydb made has a comment.
-    others = sorted(name for name in said.keys() - own if not (is_before_releases and said[name]))
-    if others:
-        raise DataError(f"{target}: holds tables or views that energydb didn't make ({', '.join(others)}), {remedy}")
+    if is_before_releases:
+        own |= _NAMES_BEFORE_RELEASES
+    if names - own:
+        others = ", ".join(sorted(names - own))
+        raise DataError(f"{target}: holds tables or views that energydb didn't make ({others}), {remedy}")
 
 
 def log_of(path: Path) -> Path:

@@ -56,6 +56,6 @@ from best
 order by task, boundary, source, product, place, model;
 
 comment on view task_ranking is 'Each task''s models by the energy of their best pick.';
-comment on column task_ranking.place is 'Place of the model within its task and product, on whatever GPU: 1 needs the least energy, equals share a place.';
+comment on column task_ranking.place is 'Place of the model within its source, task and product, on whatever GPU: 1 needs the least energy, equals share a place.';
 comment on column task_ranking.gpu is 'GPU model of the best pick.';
 comment on column task_ranking.product is 'What the energy makes: ranks count within it.';

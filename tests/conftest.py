@@ -165,22 +165,10 @@ def add_release(database: duckdb.DuckDBPyConnection, release_key: int = 1, **val
     """Add a release of one source; `values` overrides its fields."""
     insert(database, "source", source_key=1, name="Lab", publisher="The Lab", url="https://lab.example/")
     release = {
-        "release_key": release_key,
-        "source_key": 1,
-        "task": "chat",
-        "format": "model_document",
-        "data_version": "2026-01-01",
-        "compiled": "2026-01-01",
-        "itl_deadline_ms": 500,
-        "workload": "Chat (chat)",
-        "licence": "CC0",
-        "cite": "Lab 2026",
-        "cite_url": "https://lab.example/paper",
-        "caveat": "A floor.",
-        "boundary": "gpu_only",
-        "origin": "published",
-        "measurement_window": "steady_state",
-        "basis": "measured",
+        **{"release_key": release_key, "source_key": 1, "task": "chat", "format": "model_document"},
+        **{"data_version": "2026-01-01", "compiled": "2026-01-01", "itl_deadline_ms": 500, "workload": "Chat (chat)"},
+        **{"licence": "CC0", "cite": "Lab 2026", "cite_url": "https://lab.example/paper", "caveat": "A floor."},
+        **{"boundary": "gpu_only", "origin": "published", "measurement_window": "steady_state", "basis": "measured"},
         "is_complete": False,
         **values,
     }
@@ -249,16 +237,14 @@ def _add_diffusion_run(database, kind: str, defaults: dict[str, Any], values: di
         database, release_key=add_release(database, task=f"text-to-{kind}", kind=kind, itl_deadline_ms=None)
     )
     made = {
-        "gpu": "H100",
-        "num_gpus": 1,
-        "ulysses_degree": 1,
-        "ring_degree": 1,
-        "precision": "BF16",
-        "inference_steps": 20,
-        "batch_size": 1,
-        "batch_latency_s": 2.0,
-        "gpu_power_watts_total": 300.0,
-        "repeat": 1,
+        **{"gpu": "H100", "num_gpus": 1, "ulysses_degree": 1, "ring_degree": 1, "precision": "BF16"},
+        **{
+            "inference_steps": 20,
+            "batch_size": 1,
+            "batch_latency_s": 2.0,
+            "gpu_power_watts_total": 300.0,
+            "repeat": 1,
+        },
         **defaults,
         **values,
     }

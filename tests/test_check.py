@@ -21,6 +21,11 @@ LOSSES = {
         "delete from output_length_bin where bin = 2 and configuration_key = 1",
         ["file gpqa.json: output_length_bin: expected 3 rows, as were loaded, got 2"],
     ),
+    "a bin told twice": (
+        "update output_length_bin set bin = 1 where bin = 2 and configuration_key = 1",
+        ["runs in output_length_bin: 1 come more than once"],
+    ),
+    "a count": ("insert into loaded select 'model', 1, 1 union all select 'mine', null, 1", ["table loaded: 2 rows"]),
     "picks": (
         "delete from published_pick where gpu = 'B200'",
         [

@@ -93,16 +93,6 @@ def test_types_are_those_that_every_client_shows(empty_database):
     assert types <= {"VARCHAR", "INTEGER", "DOUBLE", "BOOLEAN", "DATE"}
 
 
-def test_alembics_own_table_is_commented_too(empty_database):
-    with duckdb.connect(str(empty_database), read_only=True) as connection:
-        comments = connection.execute(
-            "select comment from duckdb_columns() where table_name = 'alembic_version'"
-            " union all select comment from duckdb_tables() where table_name = 'alembic_version'"
-        ).fetchall()
-
-    assert all(comment for (comment,) in comments)
-
-
 @pytest.fixture
 def alembic_by_hand(programs):
     """Run Alembic's own command, as someone would by hand."""
@@ -117,7 +107,6 @@ def alembic_by_hand(programs):
 def test_there_is_no_way_down(seed_database, tmp_path):
     """It says so, in one line, before anything is changed: DuckDB alters no table that another one references."""
     path = Path(shutil.copy(seed_database, tmp_path))
-    before = path.read_bytes()
     program = Path(sys.executable).with_name("alembic")
     environment = {**os.environ, "ENERGYDB_DATABASE": str(path)}
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
@@ -129,7 +118,6 @@ def test_there_is_no_way_down(seed_database, tmp_path):
     with duckdb.connect(str(path), read_only=True) as connection:
         assert connection.execute("select count(*) from best_pick").fetchone() == (3,)
     assert catalog(path) == catalog(seed_database)
-    assert len(path.read_bytes()) == len(before)
 
 
 def test_upgrade_by_hand_keeps_rows_and_makes_the_same_kind_of_file(seed_database, tmp_path, alembic_by_hand):
@@ -272,7 +260,7 @@ def before_releases(tmp_path):
 
 def test_a_file_from_before_the_first_release_is_rebuilt(before_releases):
     """No migration leads on from there: one line says what to do, and that works as it stands."""
-    remedy = rf"0004, from before the first release\): rebuild it with `energydb load --database {before_releases}`$"
+    remedy = rf"rebuild it with `energydb load --database {before_releases}`, naming its documents$"
     before = before_releases.read_bytes()
 
     with pytest.raises(DataError, match=remedy), reading(before_releases):
@@ -396,12 +384,15 @@ def test_upgrade_needs_a_file_of_energydbs(tmp_path):
     """Nothing is made of nothing, or of something else."""
     (tmp_path / "notes").write_text("my notes")
     duckdb.connect(str(tmp_path / "other.duckdb")).close()
+    with duckdb.connect(str(tmp_path / "numbered.duckdb")) as connection:
+        connection.execute("create table build (one int); create table alembic_version as select 7 as version_num")
     for name, error, said in (
         ("none", UsageError, "expected an energydb file, got none"),
         ("notes", UsageError, "expected an energydb file, got another file"),
-        ("other.duckdb", DataError, "made by another energydb"),
+        ("numbered.duckdb", DataError, r"made by a newer energydb \(schema 7,"),
+        ("other.duckdb", DataError, "expected an energydb file, got another DuckDB database"),
     ):
         with pytest.raises(error, match=f"{name}: {said}"):
             upgrade(tmp_path / name)
 
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes", "other.duckdb"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes", "numbered.duckdb", "other.duckdb"]

@@ -16,6 +16,7 @@ import pytest
 
 from energydb.errors import DataError, DocumentErrors, FindingsError, MachineError, UsageError
 from energydb.load import check, finding_faults, load
+from energydb.paths import newest_revision
 from energydb.store.tables import Configuration
 from tests.conftest import answer
 from tests.documents import LLAMA, SCOUT, document, older_release, run, write
@@ -301,6 +302,11 @@ def test_what_is_not_ours_is_not_replaced(tmp_path, seed_database, proved):
     place("notes", b"my notes\n" * 100)
     place("another database", statement="create table mine as select 1 as one")
     place("with a table added", whole, statement="create table mine as select 1 as one")
+    own = (
+        "create schema lab; create table lab.build (one int); create table pick (one int); create sequence best_pick"
+    )
+    place("with energydb's names elsewhere", whole, statement=own)
+    place("of two schemas", whole, statement="insert into alembic_version values ('0001')")
     place("of a newer schema", whole, statement="update alembic_version set version_num = '9999'")
     place("cut", whole[: len(whole) // 2])
     place("a folder").mkdir()
@@ -318,10 +324,13 @@ def test_what_is_not_ours_is_not_replaced(tmp_path, seed_database, proved):
     assert {kind: path.read_bytes() for kind, path in made.items() if path.is_file()} == before
     assert leftovers(tmp_path) == sorted(path.name for path in made.values())
     remedy = "so it isn't replaced; --force replaces it all the same"
+    not_made = "holds tables or views that energydb didn't make"
     assert refused == {
         "notes": f"not a DuckDB file, {remedy}",
         "another database": f"a DuckDB file, but not energydb's, {remedy}",
-        "with a table added": f"holds tables or views that energydb didn't make (mine), {remedy}",
+        "with a table added": f"{not_made} (mine), {remedy}",
+        "with energydb's names elsewhere": f"{not_made} (best_pick, lab.build, pick), {remedy}",
+        "of two schemas": f"expected one revision of the schema, got {newest_revision()}, 0001",
         "of a newer schema": f"made by a newer energydb (schema 9999), {remedy}",
         "cut": f"can't be opened by DuckDB, {remedy}",
         "a folder": "expected a file, got a folder",

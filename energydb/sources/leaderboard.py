@@ -13,31 +13,8 @@ from typing import Any
 import msgspec
 
 from energydb.errors import DocumentError, DocumentErrors
-from energydb.sources.leaderboard_files import (
-    INDEX,
-    MODELS,
-    SHAPES,
-    TASKS,
-    Folder,
-    IndexModel,
-    Lengths,
-    ModelFile,
-    Read,
-    read_folder,
-)
-from energydb.sources.records import (
-    AnyRun,
-    Document,
-    Head,
-    ImageRun,
-    Model,
-    OutputLengths,
-    R,
-    Run,
-    Runs,
-    TaskKind,
-    VideoRun,
-)
+from energydb.sources.leaderboard_files import INDEX, MODELS, SHAPES, TASKS, Folder, ModelFile, Read, read_folder
+from energydb.sources.records import AnyRun, Document, Head, ImageRun, Model, OutputLengths, Run, Runs, VideoRun
 from energydb.sources.strict_json import shown, unlike
 from energydb.units import wh_per_million_tokens
 
@@ -191,7 +168,7 @@ def _model_faults(
         yield unlike(model.path, "$.task", f"{shown(task.content.task)}, as the file is named", content.task)
     if content.model_id != rows[0].model_id:
         yield unlike(model.path, "$.model_id", f"{shown(rows[0].model_id)}, as the file is named", content.model_id)
-    for field in IndexModel.__struct_fields__:
+    for field in indexed.__struct_fields__:
         expected = getattr(indexed, field)
         said = [(task.path, f"$.configurations[{place}]", row) for place, row in zip(places, rows, strict=True)]
         # Files of text models carry no nickname.
@@ -218,7 +195,7 @@ def _model_faults(
 
 def _length_faults(model: Read[ModelFile[Any]]) -> Iterator[DocumentError]:
     """Hold the output lengths of each run against those of the model: the same bins, and their sums."""
-    whole: Lengths | None = model.content.output_length_distribution
+    whole = model.content.output_length_distribution
     place = "$.output_length_distribution"
     if whole is None:
         yield DocumentError(model.path, place, "expected a value, got no such field")
@@ -279,7 +256,7 @@ def _head(folder: Folder, task: str) -> Head:
     )
 
 
-def _model(rows: list[Any], kind: TaskKind, file: ModelFile[Any]) -> Model:
+def _model(rows: list[Any], kind: str, file: ModelFile[Any]) -> Model:
     first = rows[0]
     slug = _slug(first.model_id)
     seen: dict[tuple[object, ...], int] = {}
@@ -312,7 +289,7 @@ def _slug(model_id: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", model_id.rpartition("/")[2].lower())
 
 
-def _run(kind: type[R], row: Any, **derived: Any) -> R:
+def _run(kind: type[AnyRun], row: Any, **derived: Any) -> AnyRun:
     """Make a run of what a row says, by the publisher's names, and of what is derived from it."""
     said = {field: _PUBLISHED_AS.get(field, field) for field in kind.__struct_fields__ if field not in derived}
     return kind(**derived, **{field: getattr(row, name) for field, name in said.items() if hasattr(row, name)})
@@ -329,4 +306,4 @@ def _derived(row: Any, in_file: Any, slug: str) -> dict[str, Any]:
     }
 
 
-_RUNS: Mapping[TaskKind, type[AnyRun]] = {"text": Run, "image": ImageRun, "video": VideoRun}
+_RUNS: Mapping[str, type[AnyRun]] = {"text": Run, "image": ImageRun, "video": VideoRun}

@@ -73,9 +73,11 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
 
 def _rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     """Hold the rows of each table, of each file, against those that were counted as they were loaded."""
-    loaded = {
-        row[:2]: row[2] for row in connection.execute("select table_name, file_key, rows from loaded").fetchall()
-    }
+    loaded: dict[str, dict[int | None, int]] = {}
+    repeated = 0
+    for name, file_key, count in connection.execute("select table_name, file_key, rows from loaded").fetchall():
+        repeated += file_key in loaded.setdefault(name, {})
+        loaded[name][file_key] = count
     names: dict[int | None, str] = dict(connection.execute("select file_key, file_name from file").fetchall())
     short = 0
     for table in tables.Base.metadata.sorted_tables:
@@ -87,13 +89,17 @@ def _rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
             f"select {'null' if path is None else 'model.file_key'}, count(*) from {name} {path or ''} group by 1"
         )
         got = dict(connection.execute(counting).fetchall())
-        expected = {file_key: rows for (of, file_key), rows in loaded.items() if of == name}
+        expected = loaded.pop(name, {})
         for file_key in expected.keys() | got.keys():
             if expected.get(file_key, 0) != got.get(file_key, 0):
                 short += 1
                 of_file = f"file {names.get(file_key, file_key)}: {name}" if path is not None else f"table {name}"
                 found = f"expected {expected.get(file_key, 0)} rows, as were loaded, got {got.get(file_key, 0)}"
                 yield Result(of_file, found, False)
+    if loaded or repeated:
+        short += 1
+        found = f"{sum(map(len, loaded.values())) + repeated} rows that no load makes"
+        yield Result("table loaded", found, False)
     if not short:
         yield Result("rows of files", f"all there, of {len(names)} files", True)
 
@@ -128,14 +134,15 @@ def _foreign_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
 
 
 def _unique_runs(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
-    """Hold that no run comes twice: the load checks it, and no index keeps it."""
-    for kind, table in tables.RUN_TABLES.items():
-        setting = ", ".join(("model_key", *kind.SETTING, "repeat"))
-        twice = _count(
-            connection, f"from (select 1 from {table.__tablename__} group by {setting} having count(*) > 1)"
-        )
+    """Hold that no run comes twice, and none of its bins: the load checks it, and no index keeps it."""
+    told_by = {
+        table.__tablename__: ("model_key", *kind.SETTING, "repeat") for kind, table in tables.RUN_TABLES.items()
+    }
+    told_by[tables.OutputLengthBin.__tablename__] = ("configuration_key", "bin")
+    for name, columns in told_by.items():
+        twice = _count(connection, f"from (select 1 from {name} group by {', '.join(columns)} having count(*) > 1)")
         found = f"{twice} come more than once" if twice else "each once"
-        yield Result(f"runs in {table.__tablename__}", found, not twice)
+        yield Result(f"runs in {name}", found, not twice)
 
 
 def _published_picks(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:

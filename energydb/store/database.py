@@ -15,7 +15,7 @@ from energydb.errors import DataError, MachineError
 from energydb.files import only_one, put_in_place, real_file, working_folder
 from energydb.paths import known_revisions
 from energydb.store import views
-from energydb.store.sandbox import is_duckdb, open_to_read
+from energydb.store.sandbox import is_duckdb, open_to_read, revision_of
 from energydb.store.tables import Base
 
 # DuckDB 2.0's own format opens in no 1.x client; v1.4.0 does, and refuses another file's stale WAL.
@@ -28,7 +28,19 @@ LARGE = 100 * 2**20
 
 
 # What energydb called tables before its first release, and doesn't now.
-_NAMES_BEFORE_RELEASES = {"document", "document_rows"}
+_TABLES_BEFORE_RELEASES = {True: ("document", "document_rows"), False: ()}
+# What someone made in a file: by schema, name and kind.
+_MADE = """
+    select schema_name, table_name, 'table' from duckdb_tables()
+    union all
+    select schema_name, view_name, 'view' from duckdb_views() where not internal
+    union all
+    select schema_name, function_name, 'macro' from duckdb_functions() where not internal
+    union all
+    select schema_name, sequence_name, 'sequence' from duckdb_sequences()
+    union all
+    select schema_name, type_name, 'type' from duckdb_types() where not internal
+"""
 
 # What DuckDB raises where the disk is full or the memory: on writing, committing or checkpointing.
 _FAULTS_OF_THE_MACHINE = (
@@ -135,30 +147,26 @@ def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
         raise DataError(f"{target}: not a DuckDB file, {remedy}")
     try:
         with open_to_read(real, target) as connection:
-            found = connection.execute(
-                "select table_name from duckdb_tables() union all"
-                " select view_name from duckdb_views() where not internal"
-            ).fetchall()
-            names = {name for (name,) in found}
-            is_ours = "alembic_version" in names
-            revisions = connection.execute("select version_num from alembic_version").fetchall() if is_ours else []
+            found = set(connection.execute(_MADE).fetchall())
+            is_ours = {("main", name, "table") for name in ("alembic_version", "build", "configuration")} <= found
+            revision = revision_of(connection, target) if is_ours and not force else None
     except duckdb.Error as error:
         if force:
             return
         raise DataError(f"{target}: can't be opened by DuckDB, {remedy}") from error
     if force:
         return
-    if not {"alembic_version", "build", "configuration"} <= names:
+    if not is_ours:
         raise DataError(f"{target}: a DuckDB file, but not energydb's, {remedy}")
-    revision = revisions[0][0] if revisions else None
     is_before_releases = revision is None or revision < known_revisions()[0]
     if revision not in known_revisions() and not is_before_releases:
         raise DataError(f"{target}: made by a newer energydb (schema {revision}), {remedy}")
-    own = {*Base.metadata.tables, *(view.name for view in views.read_views())}
-    if is_before_releases:
-        own |= _NAMES_BEFORE_RELEASES
-    if names - own:
-        others = ", ".join(sorted(names - own))
+    own = {("main", name, "table") for name in (*Base.metadata.tables, *_TABLES_BEFORE_RELEASES[is_before_releases])}
+    own |= {("main", view.name, "macro" if view.is_macro else "view") for view in views.read_views()}
+    if found - own:
+        others = ", ".join(
+            sorted(name if schema == "main" else f"{schema}.{name}" for schema, name, _ in found - own)
+        )
         raise DataError(f"{target}: holds tables or views that energydb didn't make ({others}), {remedy}")
 
 

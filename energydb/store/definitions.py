@@ -23,15 +23,18 @@ _DEFINITIONS = """
     join (
         select table_name, string_agg(column_name, ', ' order by column_name) as columns
         from duckdb_columns()
+        where schema_name = 'main'
         group by table_name
     ) as named on named.table_name = duckdb_tables.table_name
     left join (
         select table_name, concat(constraint_text, ' of ', cast(constraint_column_names as varchar)) as definition
         from duckdb_constraints()
+        where schema_name = 'main'
     ) as kept on kept.table_name = duckdb_tables.table_name
+    where duckdb_tables.schema_name = 'main'
     group by duckdb_tables.table_name
     union all
-    select view_name, 'view', sql, comment from duckdb_views() where not internal
+    select view_name, 'view', sql, comment from duckdb_views() where not internal and schema_name = 'main'
     union all
     -- Each file's macros hold its own digest, wherever that is to be found.
     select
@@ -48,11 +51,11 @@ _DEFINITIONS = """
         ),
         comment
     from duckdb_functions()
-    where function_type = 'table_macro' and not internal
+    where function_type = 'table_macro' and not internal and schema_name = 'main'
     union all
     select concat(table_name, '.', column_name), 'column', data_type, comment
     from duckdb_columns()
-    where not internal
+    where not internal and schema_name = 'main'
 """
 
 Definitions = dict[tuple[str, str], tuple[str | None, ...]]

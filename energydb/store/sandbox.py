@@ -77,22 +77,33 @@ def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         with connection:
             try:
                 connection.execute(_SANDBOX)
-                _refuse_unless_ours_and_newest(connection, path)
+                _refuse_unless_newest(connection, path)
             except duckdb.Error as error:
                 raise DataError(f"{path}: can't be read: {on_one_line(error)}") from error
             yield connection
 
 
-def _refuse_unless_ours_and_newest(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    ours = "select count(*) from duckdb_tables() where table_name in ('alembic_version', 'build')"
-    if connection.execute(ours).fetchall() != [(2,)]:
-        raise DataError(f"{path}: expected an energydb file, got another DuckDB database")
-    found = connection.execute("select version_num from alembic_version").fetchall()
-    revision = found[0][0] if found else None
+def _refuse_unless_newest(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    revision = revision_of(connection, path)
     if revision not in known_revisions():
         raise DataError(unknown_revision(path, revision))
     if revision != newest_revision():
         raise DataError(f"{path}: made by an older energydb (schema {revision}): energydb upgrade {path}")
+
+
+def revision_of(connection: duckdb.DuckDBPyConnection, path: Path) -> str | None:
+    """Return the revision of an energydb file's schema; None where it states none.
+
+    Raises:
+        DataError: it is another database, or states more than one.
+    """
+    ours = "from duckdb_tables() where schema_name = 'main' and table_name in ('alembic_version', 'build')"
+    if len(connection.execute(ours).fetchall()) != 2:
+        raise DataError(f"{path}: expected an energydb file, got another DuckDB database")
+    found = connection.execute("select cast(version_num as varchar) from alembic_version").fetchall()
+    if len(found) > 1:
+        raise DataError(f"{path}: expected one revision of the schema, got {', '.join(str(one) for (one,) in found)}")
+    return found[0][0] if found else None
 
 
 def unknown_revision(path: Path, revision: str | None) -> str:
@@ -100,7 +111,7 @@ def unknown_revision(path: Path, revision: str | None) -> str:
     load = "energydb load" + ("" if path == DEFAULT_DATABASE else f" --database {shlex.quote(str(path))}")
     if revision is None or revision < known_revisions()[0]:
         came = f"schema {revision or 'none'}, from before the first release"
-        return f"{path}: made by another energydb ({came}): rebuild it with `{load}`"
+        return f"{path}: made by another energydb ({came}): rebuild it with `{load}`, naming its documents"
     came = f"schema {revision}, this one knows {newest_revision()}"
     return f"{path}: made by a newer energydb ({came}): use that one, or rebuild it with `{load} --force`"
 

@@ -1,6 +1,5 @@
 """Brings files of an older schema to the newest, by Alembic; new files are laid out without it."""
 
-import contextlib
 import shutil
 from pathlib import Path
 from typing import NoReturn
@@ -18,7 +17,7 @@ from energydb.files import real_file
 from energydb.paths import ALEMBIC_INI, known_revisions, newest_revision
 from energydb.store import schema
 from energydb.store.database import log_of, replacing, writing
-from energydb.store.sandbox import is_duckdb, open_to_read, unknown_revision
+from energydb.store.sandbox import is_duckdb, on_one_line, open_to_read, revision_of, unknown_revision
 
 
 class DuckDBImpl(DefaultImpl):
@@ -37,7 +36,7 @@ def migrate(connection: Connection) -> None:
 
 def create_views_at_head(connection: Connection) -> None:
     """Comment the tables and create views and macros if the schema is the newest: they fit no other."""
-    if _revision(connection) == newest_revision():
+    if MigrationContext.configure(connection).get_current_revision() == newest_revision():
         schema.comment_and_create_views(connection)
         schema.create_macros(connection)
 
@@ -67,20 +66,18 @@ def upgrade(target: Path) -> tuple[str, str]:
     real = real_file(target)
     if not is_duckdb(real):
         raise UsageError(f"{target}: expected an energydb file, got {'another file' if real.exists() else 'none'}")
-    with contextlib.suppress(duckdb.Error), open_to_read(real, target) as connection:
-        if connection.execute("select version_num from alembic_version").fetchall() == [(newest_revision(),)]:
-            return newest_revision(), newest_revision()
-    with replacing(target, force=True) as built:
-        shutil.copyfile(real, built)
-        if log_of(real).exists():  # rows that were written and not yet checkpointed
-            shutil.copyfile(log_of(real), log_of(built))
-        with writing(built) as connection:
-            before = _revision(connection)
-            if before not in known_revisions():
-                raise DataError(unknown_revision(target, before))
-            migrate(connection)
-        return before, newest_revision()
-
-
-def _revision(connection: Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
+    try:
+        with open_to_read(real, target) as connection:
+            before = revision_of(connection, target)
+    except duckdb.Error as error:
+        raise DataError(f"{target}: can't be read: {on_one_line(error)}") from error
+    if before not in known_revisions():
+        raise DataError(unknown_revision(target, before))
+    if before != newest_revision():
+        with replacing(target, force=True) as built:
+            shutil.copyfile(real, built)
+            if log_of(real).exists():  # rows that were written and not yet checkpointed
+                shutil.copyfile(log_of(real), log_of(built))
+            with writing(built) as copy:
+                migrate(copy)
+    return before, newest_revision()

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -87,17 +87,16 @@ def read_view(path: Path) -> View:
         reads=_names(fields["Reads"][0]),
         topic=fields["Topic"][0],
         parameters=tuple(Parameter(found[1], found[2], bool(found[3]), found[4]) for found in parameters if found),
-        columns=dict(_said_of(text) for text in fields.get("Column", [])),
-        filters=dict(_said_of(text) for text in fields.get("Filter", [])),
+        columns=_said(fields.get("Column", [])),
+        filters=_said(fields.get("Filter", [])),
         example=tuple(fields["Example"][0].split()),
         description=" ".join(line for line in prose if line),
         sql=sql,
     )
 
 
-def _said_of(text: str) -> tuple[str, str]:
-    name, _, said = text.partition(": ")
-    return name, said
+def _said(texts: Sequence[str]) -> dict[str, str]:
+    return {name: said for name, _, said in (text.partition(": ") for text in texts)}
 
 
 @functools.cache

@@ -30,19 +30,19 @@ _ROWS = """
 """
 _BEST = """
     with least as (
-        select task, model, gpu, boundary, min(joules_per_output_token) as joules_per_output_token
+        select task, model, gpu, boundary, source, min(joules_per_output_token) as joules_per_output_token
         from flat where median_itl_ms <= itl_deadline_ms group by all
     )
     select
         task, model, gpu, wh_per_million_output_tokens, num_gpus, max_num_seqs, precision, median_itl_ms, p90_itl_ms,
         p95_itl_ms, p99_itl_ms, tokens_per_second, gpu_power_watts_total, joules_per_output_token,
         joules_per_output_token * avg_output_tokens as joules_per_request, avg_output_tokens, tensor_parallel,
-        data_parallel, expert_parallel, itl_deadline_ms, repeat, configuration_key, model_name, source, data_version,
-        boundary, licence
-    from flat join least using (task, model, gpu, boundary, joules_per_output_token)
+        data_parallel, expert_parallel, pipeline_parallel, itl_deadline_ms, repeat, configuration_key, model_name,
+        source, data_version, boundary, licence
+    from flat join least using (task, model, gpu, boundary, source, joules_per_output_token)
     where median_itl_ms <= itl_deadline_ms
     qualify row_number() over (
-        partition by task, model, gpu, boundary order by num_gpus, max_num_seqs, repeat, configuration_key
+        partition by task, model, gpu, boundary, source order by num_gpus, max_num_seqs, repeat, configuration_key
     ) = 1
     order by task, model, gpu, boundary
 """
@@ -50,19 +50,19 @@ _BEST = """
 _PICK = """
     with least as (
         select
-            task, model, gpu, boundary,
+            task, model, gpu, boundary, source,
             min(joules_per_output_token) filter (where p99_itl_ms <= 100) as least_joules,
             min(p99_itl_ms) as least_ms
         from flat group by all
     ),
     chosen as (
-        from flat join least using (task, model, gpu, boundary)
+        from flat join least using (task, model, gpu, boundary, source)
         where case
             when least_joules is not null then p99_itl_ms <= 100 and joules_per_output_token = least_joules
             else p99_itl_ms = least_ms
         end
         qualify row_number() over (
-            partition by task, model, gpu, boundary
+            partition by task, model, gpu, boundary, source
             order by joules_per_output_token, num_gpus, max_num_seqs, repeat, configuration_key
         ) = 1
     )
@@ -75,7 +75,8 @@ _PICK = """
         if(qualifies, joules_per_output_token, null),
         if(qualifies, joules_per_output_token * avg_output_tokens, null),
         if(qualifies, avg_output_tokens, null), if(qualifies, tensor_parallel, null),
-        if(qualifies, data_parallel, null), if(qualifies, expert_parallel, null), if(qualifies, repeat, null),
+        if(qualifies, data_parallel, null), if(qualifies, expert_parallel, null),
+        if(qualifies, pipeline_parallel, null), if(qualifies, repeat, null),
         if(qualifies, configuration_key, null), if(not qualifies, row_id, null),
         if(not qualifies, 'max_p99_itl_ms', null), if(not qualifies, p99_itl_ms / 100, null),
         model_name, source, data_version, boundary, licence
@@ -90,18 +91,19 @@ _CURVE = """
         joules_per_output_token / avg(joules_per_output_token) over next_smaller,
         tokens_per_second / avg(tokens_per_second) over next_smaller,
         p90_itl_ms, p95_itl_ms, p99_itl_ms, gpu_power_watts_total, avg_running_batch, joules_per_output_token,
-        precision, tensor_parallel, data_parallel, expert_parallel, configuration_key, source, data_version, boundary,
-        licence
+        precision, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel, configuration_key, source,
+        data_version, boundary, licence
     from flat
     window
         curve as (
             partition by
-                task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision
+                task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel,
+                pipeline_parallel, precision
         ),
         next_smaller as (curve order by max_num_seqs groups between 1 preceding and 1 preceding)
     order by
-        task, model, gpu, boundary, num_gpus, tensor_parallel, data_parallel, expert_parallel, precision,
-        max_num_seqs, repeat
+        task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel,
+        pipeline_parallel, precision, max_num_seqs, repeat
 """
 _FRONT = """
     select
@@ -111,13 +113,14 @@ _FRONT = """
     from flat
     join (
         from (
-            select task, model, boundary, {column}, min(joules_per_output_token) as joules_per_output_token
+            select task, model, boundary, source, {column}, min(joules_per_output_token) as joules_per_output_token
             from flat group by all
         )
         qualify coalesce(joules_per_output_token < min(joules_per_output_token) over (
-            partition by task, model, boundary order by {column} rows between unbounded preceding and 1 preceding
+            partition by task, model, boundary, source
+            order by {column} rows between unbounded preceding and 1 preceding
         ), true)
-    ) using (task, model, boundary, {column}, joules_per_output_token)
+    ) using (task, model, boundary, source, {column}, joules_per_output_token)
 """
 _FRONTIER = f"""
     {_FRONT.format(name="median", column="median_itl_ms")} union all {_FRONT.format(name="p99", column="p99_itl_ms")}

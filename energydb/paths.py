@@ -1,5 +1,6 @@
 """Where the things that come with energydb lie, in a checkout and in an installed wheel alike."""
 
+import shlex
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -21,6 +22,16 @@ FETCHED = Path("leaderboard")
 def known_revisions() -> tuple[str, ...]:
     """Return the revisions of the schema that this energydb knows, oldest first: migrations are named by them."""
     return tuple(sorted(path.name.partition("_")[0] for path in MIGRATIONS.glob("[0-9]*.py")))
+
+
+def is_before_releases(revision: str | None) -> bool:
+    """Tell a revision from before the first release, to which no migration leads; None is of no revision."""
+    return revision is None or revision < known_revisions()[0]
+
+
+def as_option(database: Path) -> str:
+    """Return what names a database on the command line, after a blank; nothing for the default one."""
+    return "" if database == DEFAULT_DATABASE else f" --database {shlex.quote(str(database))}"
 
 
 def newest_revision() -> str:

@@ -5,12 +5,11 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from energydb.paths import DEFAULT_DATABASE
+from energydb.paths import DEFAULT_DATABASE, as_option
 
 if TYPE_CHECKING:
     from energydb.load import Report
@@ -67,7 +66,7 @@ def command_line(words: str, database: Path = DEFAULT_DATABASE) -> str:
     """Return a command as it is to be typed here, of a database where that isn't the default one."""
     # Under `uv run`, energydb lies in a virtual environment that the next command line doesn't know.
     launcher = "uv run energydb" if "UV" in os.environ else "energydb"
-    return f"{launcher} {words}" + ("" if database == DEFAULT_DATABASE else f" --database {quote(str(database))}")
+    return f"{launcher} {words}{as_option(database)}"
 
 
 def show_report(report: "Report", database: Path | None = None) -> None:

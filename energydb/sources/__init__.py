@@ -25,8 +25,6 @@ FORMATS = (
     Format(leaderboard.FORMAT, None, leaderboard.is_leaderboard, leaderboard.read_leaderboard),
     Format(document.FORMAT, ".json", document.is_document, lambda path: [document.read_document(path)]),
 )
-
-
 FOUND_BY = tuple(known.found_by for known in FORMATS if known.found_by)
 
 

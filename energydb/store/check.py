@@ -85,17 +85,15 @@ def _rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
         if name in (tables.Loaded.__tablename__, tables.AlembicVersion.__tablename__):
             continue
         path = _joins_to_model(table)
-        counting = (
-            f"select {'null' if path is None else 'model.file_key'}, count(*) from {name} {path or ''} group by 1"
-        )
-        got = dict(connection.execute(counting).fetchall())
+        of_file = "null" if path is None else "model.file_key"
+        got = dict(connection.execute(f"select {of_file}, count(*) from {name} {path or ''} group by 1").fetchall())
         expected = loaded.pop(name, {})
         for file_key in expected.keys() | got.keys():
             if expected.get(file_key, 0) != got.get(file_key, 0):
                 short += 1
-                of_file = f"file {names.get(file_key, file_key)}: {name}" if path is not None else f"table {name}"
+                where = f"table {name}" if path is None else f"file {names.get(file_key, file_key)}: {name}"
                 found = f"expected {expected.get(file_key, 0)} rows, as were loaded, got {got.get(file_key, 0)}"
-                yield Result(of_file, found, False)
+                yield Result(where, found, False)
     if loaded or repeated:
         short += 1
         found = f"{sum(map(len, loaded.values())) + repeated} rows that no load makes"

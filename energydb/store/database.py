@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from energydb.errors import DataError, MachineError
 from energydb.files import only_one, put_in_place, real_file, working_folder
-from energydb.paths import known_revisions
+from energydb.paths import is_before_releases, known_revisions
 from energydb.store import views
 from energydb.store.sandbox import is_duckdb, open_to_read, revision_of
 from energydb.store.tables import Base
@@ -26,9 +26,8 @@ _SMALL_BLOCKS = 16 * 2**10
 _LARGE_BLOCKS = 256 * 2**10
 LARGE = 100 * 2**20
 
-
 # What energydb called tables before its first release, and doesn't now.
-_TABLES_BEFORE_RELEASES = {True: ("document", "document_rows"), False: ()}
+_TABLES_BEFORE_RELEASES = ("document", "document_rows")
 # What someone made in a file: by schema, name and kind.
 _MADE = """
     select schema_name, table_name, 'table' from duckdb_tables()
@@ -158,10 +157,10 @@ def _refuse_unless_replaceable(real: Path, target: Path, force: bool) -> None:
         return
     if not is_ours:
         raise DataError(f"{target}: a DuckDB file, but not energydb's, {remedy}")
-    is_before_releases = revision is None or revision < known_revisions()[0]
-    if revision not in known_revisions() and not is_before_releases:
+    is_old = is_before_releases(revision)
+    if revision not in known_revisions() and not is_old:
         raise DataError(f"{target}: made by a newer energydb (schema {revision}), {remedy}")
-    own = {("main", name, "table") for name in (*Base.metadata.tables, *_TABLES_BEFORE_RELEASES[is_before_releases])}
+    own = {("main", name, "table") for name in (*Base.metadata.tables, *(_TABLES_BEFORE_RELEASES if is_old else ()))}
     own |= {("main", view.name, "macro" if view.is_macro else "view") for view in views.read_views()}
     if found - own:
         others = ", ".join(

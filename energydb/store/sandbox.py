@@ -1,7 +1,6 @@
 """Opens a DuckDB file to be read and nothing else, and shuts off from all else whoever asks it."""
 
 import contextlib
-import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ import duckdb
 
 from energydb.errors import DataError, LockedError, UsageError
 from energydb.files import real_file
-from energydb.paths import DEFAULT_DATABASE, known_revisions, newest_revision
+from energydb.paths import as_option, is_before_releases, known_revisions, newest_revision
 
 # DuckDB's settings for opening a file that may be anything: nothing is downloaded to make sense of it.
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
@@ -108,8 +107,8 @@ def revision_of(connection: duckdb.DuckDBPyConnection, path: Path) -> str | None
 
 def unknown_revision(path: Path, revision: str | None) -> str:
     """Say of a file whose revision no migration leads to what it is, and the remedy."""
-    load = "energydb load" + ("" if path == DEFAULT_DATABASE else f" --database {shlex.quote(str(path))}")
-    if revision is None or revision < known_revisions()[0]:
+    load = f"energydb load{as_option(path)}"
+    if is_before_releases(revision):
         came = f"schema {revision or 'none'}, from before the first release"
         return f"{path}: made by another energydb ({came}): rebuild it with `{load}`, naming its documents"
     came = f"schema {revision}, this one knows {newest_revision()}"

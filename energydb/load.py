@@ -106,7 +106,7 @@ def _build(found: Input, scenarios: Sequence[Scenario], path: Path, track: Track
     with reading(found, path.parent, track) as documents_read, writing(path, block_size(found.size)) as connection:
         lay_out(connection)
         documents = documents_read()
-        build = (energydb.__version__, _digest(documents, scenarios))
+        build = (energydb.__version__, energydb.RELEASED, _digest(documents, scenarios))
         for rows in table_rows(documents.batches, scenarios, build):
             insert(connection, rows)
         create_macros(connection)

@@ -150,7 +150,7 @@ def database(empty_database: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyCo
     shutil.copyfile(empty_database, path)
     with duckdb.connect(str(path), config={"threads": 1}) as connection:
         connection.execute("begin")
-        connection.execute("insert into build values ('0', 'none')")
+        connection.execute("insert into build values ('0', '2026-12-03', 'none')")
         yield connection
 
 
@@ -170,6 +170,7 @@ def add_release(database: duckdb.DuckDBPyConnection, release_key: int = 1, **val
         **{"licence": "CC0", "cite": "Lab 2026", "cite_url": "https://lab.example/paper", "caveat": "A floor."},
         **{"boundary": "gpu_only", "origin": "published", "measurement_window": "steady_state", "basis": "measured"},
         "is_complete": False,
+        "has_all_tasks": False,
         **values,
     }
     insert(database, "boundary", name=release["boundary"])
@@ -196,6 +197,7 @@ def add_model(database: duckdb.DuckDBPyConnection, model_key: int = 1, **values:
         "slug": "small",
         "name": "Small",
         "model_id": "org/Small",
+        "identity": str(values.get("model_id", f"org/{values.get('slug', 'Small')}")).lower(),
         "params_b": 8.0,
         "active_params_b": 8.0,
         "architecture": "Dense Transformer",

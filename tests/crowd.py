@@ -93,7 +93,7 @@ def crowd(seed: int = 1) -> dict[str, list[Row]]:
     """Draw the rows of every table, a table after those that it references."""
     draw = random.Random(seed)
     made: dict[str, list[Row]] = {
-        "build": [{"energydb_version": "1.2.3", "digest": "none"}],
+        "build": [{"energydb_version": "1.2.3", "energydb_released": date(2026, 12, 3), "digest": "none"}],
         "boundary": [{"name": name} for name in sorted({said[5] for said in RELEASES})],
         "source": [
             {"source_key": key, "name": name, "publisher": f"{name}, Inc.", "url": f"https://{key}.example/"}
@@ -141,6 +141,7 @@ def release(draw: random.Random, key: int, at_a_glance: tuple[Any, ...]) -> Row:
         "measurement_window": "steady_state",
         "basis": "measured",
         "is_complete": form == "leaderboard",
+        "has_all_tasks": False,
         "itl_deadline_ms": deadline,
         **{field: f"{field} {key}" for field in said},
         **{field: None if day is None else date.fromisoformat(day) for field, day in dates.items()},
@@ -175,6 +176,7 @@ def add_model(draw: random.Random, made: dict[str, list[Row]], of_release: Row, 
             "file_key": key,
             "slug": slug,
             "model_id": f"org/{slug}",
+            "identity": f"org/{slug}",
             **said,
         }
     )

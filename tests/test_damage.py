@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from energydb import RELEASED
 from energydb.errors import DocumentErrors
 from energydb.sources.document import read_document
 from energydb.sources.leaderboard import read_leaderboard
@@ -156,7 +157,7 @@ def findings(tmp_path_factory):
             path = folder / "llama-4-scout-17b-16e-instruct.json"
             path.write_text(text)
             document = read_document(path)
-            for rows in table_rows([batch_of([document])], (), ("0", "none")):
+            for rows in table_rows([batch_of([document])], (), ("0", RELEASED, "none")):
                 insert(connection, rows)
             found = connection.exec_driver_sql("select check_name from data_quality").scalars().all()
             connection.rollback()

@@ -356,6 +356,7 @@ def test_every_field_of_a_text_run_is_its_own(tmp_path):
         "pipeline_parallel": 1,
         "energy_per_request_joules": 0.75 * 100.5,
         "parallel_notes": "DP for attention, EP for MLP experts",
+        "other_parallel": None,
         "gpu_as_published": None,
         "precision_as_published": None,
     }
@@ -364,7 +365,7 @@ def test_every_field_of_a_text_run_is_its_own(tmp_path):
 OF_A_BATCH = {
     **{"num_gpus": 6, "ulysses_degree": 3, "ring_degree": 2, "batch_size": 4, "inference_steps": 28},
     **{"batch_latency_s": 8.5, "gpu_power_watts_total": 1234.5, "gpu": "B200", "precision": "BF16", "repeat": 1},
-    **{"gpu_as_published": None, "precision_as_published": None},
+    **{"other_parallel": None, "gpu_as_published": None, "precision_as_published": None},
 }
 PUBLISHED = {name: OF_A_BATCH[name] for name in ("num_gpus", "ulysses_degree", "ring_degree", "batch_size")} | {
     **{"inference_steps": 28, "batch_latency_s": 8.5, "avg_power_watts": 1234.5, "gpu_model": "B200"}

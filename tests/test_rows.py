@@ -1,5 +1,6 @@
 """From documents to rows: keys that depend on content alone."""
 
+from energydb import RELEASED
 from energydb.sources.agreement import disagreements
 from energydb.sources.document import read_document
 from energydb.sources.leaderboard import read_leaderboard
@@ -13,7 +14,7 @@ def rows_of(*batches):
     """Return the rows of every table, as they are handed to the database."""
     return {
         made.table.__tablename__: [tuple(row.values()) for row in made.stream.read_all().to_pylist()]
-        for made in table_rows([batch_of(documents) for documents in batches], (), ("0.0.0", "none"))
+        for made in table_rows([batch_of(documents) for documents in batches], (), ("0.0.0", RELEASED, "none"))
     }
 
 

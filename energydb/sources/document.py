@@ -188,6 +188,7 @@ def _head(document: ModelDocument) -> Head:
         measurement_window="steady_state",
         basis="measured",
         is_complete=False,
+        has_all_tasks=False,
         licence_evidence=source.licence_evidence,
         **{field: getattr(source, field) for field in SAME_NAME_IN_SOURCE},
     )

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import msgspec
 
+from energydb.sources.identity import model_identity
+
 TaskKind = Literal["text", "image", "video"]
 Origin = Literal["published", "own"]
 Window = Literal["steady_state", "whole_run", "stated"]
@@ -38,6 +40,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     measurement_window: Window
     basis: Basis
     is_complete: bool
+    has_all_tasks: bool
     document_version: str | None = None
     updated: date | None = None
     unit: str | None = None
@@ -91,6 +94,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     pipeline_parallel: int = 1
     energy_per_request_joules: float | None = None
     parallel_notes: str | None = None
+    other_parallel: str | None = None
     gpu_as_published: str | None = None
     precision_as_published: str | None = None
 
@@ -118,6 +122,7 @@ class DiffusionRun(msgspec.Struct, frozen=True, kw_only=True):
     batch_latency_s: float
     gpu_power_watts_total: float
     repeat: int
+    other_parallel: str | None = None
     gpu_as_published: str | None = None
     precision_as_published: str | None = None
 
@@ -222,6 +227,11 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     runs: Runs[Any]
     picks: dict[str, int] = {}
     output_lengths: tuple[OutputLengths, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        """What tells this model from others, however its id is spelt."""
+        return model_identity(self.model_id)
 
 
 class File(msgspec.Struct, frozen=True):

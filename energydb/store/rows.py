@@ -37,7 +37,7 @@ class _Placed(NamedTuple):
     extent: Extent
 
 
-def table_rows(batches: Sequence[Batch], scenarios: Sequence[Scenario], build: Sequence[str]) -> Iterator[TableRows]:
+def table_rows(batches: Sequence[Batch], scenarios: Sequence[Scenario], build: Sequence[Any]) -> Iterator[TableRows]:
     """Yield the rows of each table, a table after those that it references; `build` is the row of that table.
 
     Integer keys follow a stable order (releases by source, task, data version and format; models by release

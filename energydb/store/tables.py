@@ -54,6 +54,9 @@ class Build(Base):
     energydb_version: Mapped[str] = mapped_column(
         primary_key=True, comment="Version of energydb that loaded this file."
     )
+    energydb_released: Mapped[date] = mapped_column(
+        comment="Date of that version: what a release says is of a year or more later is a slip."
+    )
     digest: Mapped[str] = mapped_column(
         comment="SHA-256 of what was loaded and by which energydb: files with one digest hold the same rows."
     )
@@ -161,6 +164,9 @@ class Release(Base):
     is_complete: Mapped[bool] = mapped_column(
         comment="Whether all of what was published then for the task was loaded, not some documents of it."
     )
+    has_all_tasks: Mapped[bool] = mapped_column(
+        comment="Whether all tasks that were published with it were loaded: what isn't there then is withdrawn."
+    )
 
 
 class LicenceEvidence(Base):
@@ -201,14 +207,17 @@ class Loaded(Base):
 class Model(Base):
     """A model as one release describes it: a later release may correct its parameters."""
 
-    rules = (UniqueConstraint("release_key", "slug"), CheckConstraint("params_b > 0 and active_params_b > 0"))
+    rules = (CheckConstraint("params_b > 0 and active_params_b > 0"),)
 
     model_key: Mapped[int] = _key("Key of a model as one release describes it, given at load.")
     release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"))
     file_key: Mapped[int] = mapped_column(ForeignKey("file.file_key"))
     slug: Mapped[str] = mapped_column(comment="Short name of the model, as published.")
     name: Mapped[str] = mapped_column(comment="Name of the model.")
-    model_id: Mapped[str] = mapped_column(comment="Hugging Face id of the model.")
+    model_id: Mapped[str] = mapped_column(comment="Hugging Face id of the model, as published.")
+    identity: Mapped[str] = mapped_column(
+        comment="What tells one model from another: its id without case, blanks around it and zero-width characters."
+    )
     params_b: Mapped[float] = mapped_column(comment="Total parameters, billions.")
     active_params_b: Mapped[float] = mapped_column(
         comment="Parameters active for one token, billions; equal to params_b for dense models."
@@ -225,6 +234,10 @@ class OfARun:
     gpu: Mapped[str] = mapped_column(ForeignKey("gpu.name"), sort_order=-1)
     num_gpus: Mapped[int] = mapped_column(comment="GPUs that served the model together.", sort_order=-1)
     precision: Mapped[str] = mapped_column(comment="Weight format: BF16, FP8 or MXFP4.", sort_order=-1)
+    other_parallel: Mapped[str | None] = mapped_column(
+        comment="Further degrees of parallelism above 1, by the publisher's names; NULL where there are none.",
+        sort_order=1,
+    )
     gpu_as_published: Mapped[str | None] = mapped_column(
         comment="GPU in the publisher's own words; NULL where gpu is those words.", sort_order=1
     )
@@ -384,6 +397,60 @@ class OutputLengthBin(Base):
     from_tokens: Mapped[float] = mapped_column(comment="Lower edge of the bin, tokens.")
     to_tokens: Mapped[float] = mapped_column(comment="Upper edge of the bin, tokens.")
     requests: Mapped[int] = mapped_column(comment="Requests whose output length lies within the bin.")
+
+
+class LeftOut(Base):
+    """What could not be loaded, and was left out as load --keep-going was asked to: one fault a row."""
+
+    rules = (CheckConstraint("runs >= 0"),)
+
+    left_out_key: Mapped[int] = _key("Key of a fault, given at load.")
+    release_key: Mapped[int | None] = mapped_column(
+        ForeignKey("release.release_key"), comment="Key of the release it is of; NULL where all of that was lost."
+    )
+    model_key: Mapped[int | None] = mapped_column(
+        ForeignKey("model.model_key"), comment="Key of the model that lost runs; NULL where all of it was lost."
+    )
+    task: Mapped[str | None] = mapped_column(comment="Task it is of; NULL where that can't be told.")
+    model_id: Mapped[str | None] = mapped_column(
+        comment="Hugging Face id of the model it is of, as published; NULL where it is of no one model."
+    )
+    file_name: Mapped[str] = mapped_column(comment="Base name of the file at fault.")
+    place: Mapped[str] = mapped_column(
+        comment="Place of the fault in the file, as JSON path; empty for the file itself."
+    )
+    fault: Mapped[str] = mapped_column(comment="What was expected there, and what came.")
+    runs: Mapped[int | None] = mapped_column(
+        comment="Measured runs lost by it, unless another fault lost them; NULL where that isn't known."
+    )
+
+
+class UnknownField(Base):
+    """A field that a publisher gives and this energydb doesn't know: it was not kept."""
+
+    rules = (CheckConstraint("objects >= 1"),)
+
+    release_key: Mapped[int] = mapped_column(ForeignKey("release.release_key"), primary_key=True, autoincrement=False)
+    place: Mapped[str] = mapped_column(primary_key=True, comment="Where it stands, as JSON path: * for any place.")
+    field: Mapped[str] = mapped_column(comment="Name of the field.")
+    type: Mapped[str] = mapped_column(comment="What its values are: a number, text, true or false, and so on.")
+    objects: Mapped[int] = mapped_column(comment="Runs, models or files that have it.")
+    example: Mapped[str] = mapped_column(comment="The first of its values, as JSON.")
+
+
+class MarkedRun(Base):
+    """What is to be known of a run before it is picked; worked out at load from data_quality and withdrawn_run."""
+
+    rules = (CheckConstraint("has_finding or is_withdrawn"),)
+
+    kind: Mapped[str] = mapped_column(primary_key=True, comment="What the run makes: text, image or video.")
+    run_key: Mapped[int] = mapped_column(
+        primary_key=True, autoincrement=False, comment="Key of the run in the table of its kind."
+    )
+    has_finding: Mapped[bool] = mapped_column(comment="Whether a finding of data_quality touches its energy.")
+    is_withdrawn: Mapped[bool] = mapped_column(
+        comment="Whether a newer complete release of its source no longer has it."
+    )
 
 
 class Scenario(Base):

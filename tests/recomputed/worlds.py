@@ -74,6 +74,7 @@ def world_of_leaderboard(
                 **{name: says[name] for name in ("licence", "cite", "cite_url", "caveat", "boundary")},
                 **{"origin": "published", "measurement_window": "steady_state", "basis": "measured"},
                 "is_complete": True,
+                "has_all_tasks": True,
                 "release_key": release_key,
                 "source_key": 1,
                 "task": task,
@@ -112,6 +113,7 @@ def world_of_leaderboard(
                     "slug": slug,
                     "name": said["nickname"],
                     "model_id": rows[0]["model_id"],
+                    "identity": rows[0]["model_id"].lower(),
                     "params_b": said["total_params_billions"],
                     "active_params_b": said["activated_params_billions"],
                     "architecture": said.get("architecture") if kind == "text" else None,
@@ -141,8 +143,9 @@ def world_of_leaderboard(
         | dict.fromkeys(("host", "psu", "idle_reserve", "cooling", "embodied"), False)
         | {"note": "GPUs alone, on a busy server: a floor under what the whole of it takes."}
     ]
-    made["build"] = [{"energydb_version": version}]
+    made["build"] = [{"energydb_version": version, "energydb_released": date(2026, 12, 3)}]
     of_no_file = ("boundary", "build", "gpu", "licence_evidence", "release", "scenario", "source", "task", "file")
+    made |= {name: [] for name in ("left_out", "unknown_field", "marked_run")}
     made["loaded"] += [{"table_name": name, "file_key": None, "rows": len(made[name])} for name in of_no_file]
     made["alembic_version"] = [{"version_num": revision}]
     return World(made)

@@ -1,9 +1,9 @@
 """The first tables.
 
 Nothing has been released yet. Until then this migration is rewritten, under the next number, when a table changes: so a
-file that was made before it is told by its revision (0001 to 0006 were such), and built anew.
+file that was made before it is told by its revision (0001 to 0007 were such), and built anew.
 
-Revision ID: 0007
+Revision ID: 0008
 Revises:
 """
 
@@ -14,7 +14,7 @@ from alembic import op
 
 from energydb.store.upgrade import refuse_downgrade
 
-revision = "0007"
+revision = "0008"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -40,6 +40,7 @@ def of_a_batch() -> list[sa.Column[Any]]:
         sa.Column("batch_latency_s", sa.Double(), nullable=False),
         sa.Column("gpu_power_watts_total", sa.Double(), nullable=False),
         sa.Column("repeat", sa.Integer(), nullable=False),
+        sa.Column("other_parallel", sa.String()),
         sa.Column("gpu_as_published", sa.String()),
         sa.Column("precision_as_published", sa.String()),
     ]
@@ -60,6 +61,7 @@ def upgrade() -> None:
     op.create_table(
         "build",
         sa.Column("energydb_version", sa.String(), primary_key=True),
+        sa.Column("energydb_released", sa.Date(), nullable=False),
         sa.Column("digest", sa.String(), nullable=False),
     )
     op.create_table(
@@ -129,6 +131,7 @@ def upgrade() -> None:
         sa.Column("measurement_window", sa.String(), nullable=False),
         sa.Column("basis", sa.String(), nullable=False),
         sa.Column("is_complete", sa.Boolean(), nullable=False),
+        sa.Column("has_all_tasks", sa.Boolean(), nullable=False),
         sa.CheckConstraint("itl_deadline_ms >= 1"),
         sa.CheckConstraint("origin in ('published', 'own')"),
         sa.CheckConstraint("basis in ('measured', 'modelled', 'stated', 'mixed')"),
@@ -165,10 +168,10 @@ def upgrade() -> None:
         sa.Column("slug", sa.String(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("model_id", sa.String(), nullable=False),
+        sa.Column("identity", sa.String(), nullable=False),
         sa.Column("params_b", sa.Double(), nullable=False),
         sa.Column("active_params_b", sa.Double(), nullable=False),
         sa.Column("architecture", sa.String()),
-        sa.UniqueConstraint("release_key", "slug"),
         sa.CheckConstraint("params_b > 0 and active_params_b > 0"),
     )
     op.create_table(
@@ -196,6 +199,7 @@ def upgrade() -> None:
         sa.Column("row_id", sa.String(), nullable=False),
         sa.Column("repeat", sa.Integer(), nullable=False),
         sa.Column("parallel_notes", sa.String()),
+        sa.Column("other_parallel", sa.String()),
         sa.Column("gpu_as_published", sa.String()),
         sa.Column("precision_as_published", sa.String()),
         sa.CheckConstraint(
@@ -258,4 +262,37 @@ def upgrade() -> None:
         sa.Column(
             "configuration_key", sa.Integer(), sa.ForeignKey("configuration.configuration_key"), nullable=False
         ),
+    )
+    op.create_table(
+        "left_out",
+        sa.Column("left_out_key", sa.Integer(), primary_key=True, autoincrement=False),
+        sa.Column("release_key", sa.Integer(), sa.ForeignKey("release.release_key")),
+        sa.Column("model_key", sa.Integer(), sa.ForeignKey("model.model_key")),
+        sa.Column("task", sa.String()),
+        sa.Column("model_id", sa.String()),
+        sa.Column("file_name", sa.String(), nullable=False),
+        sa.Column("place", sa.String(), nullable=False),
+        sa.Column("fault", sa.String(), nullable=False),
+        sa.Column("runs", sa.Integer()),
+        sa.CheckConstraint("runs >= 0"),
+    )
+    op.create_table(
+        "unknown_field",
+        sa.Column(
+            "release_key", sa.Integer(), sa.ForeignKey("release.release_key"), primary_key=True, autoincrement=False
+        ),
+        sa.Column("place", sa.String(), primary_key=True),
+        sa.Column("field", sa.String(), nullable=False),
+        sa.Column("type", sa.String(), nullable=False),
+        sa.Column("objects", sa.Integer(), nullable=False),
+        sa.Column("example", sa.String(), nullable=False),
+        sa.CheckConstraint("objects >= 1"),
+    )
+    op.create_table(
+        "marked_run",
+        sa.Column("kind", sa.String(), primary_key=True),
+        sa.Column("run_key", sa.Integer(), primary_key=True, autoincrement=False),
+        sa.Column("has_finding", sa.Boolean(), nullable=False),
+        sa.Column("is_withdrawn", sa.Boolean(), nullable=False),
+        sa.CheckConstraint("has_finding or is_withdrawn"),
     )

@@ -190,7 +190,7 @@ def text_run(row: Row, slug: str) -> Row:
         **{name: value for name, value in row.items() if name not in CALLED_OTHERWISE},
         "gpu": row["gpu_model"],
         "precision": PRECISIONS[row["weight_precision"]],
-        **{"pipeline_parallel": 1, "gpu_as_published": None, "precision_as_published": None},
+        **{"pipeline_parallel": 1, "other_parallel": None, "gpu_as_published": None, "precision_as_published": None},
         "avg_requests_in_flight": row["avg_batch_size"],
         "avg_running_batch": row["avg_batch_size"],
         "wh_per_million_output_tokens": row["energy_per_token_joules"] / 3600 * 1e6,
@@ -209,7 +209,7 @@ def batch_run(row: Row, kind: str) -> Row:
     return {
         "gpu": row["gpu_model"],
         "precision": PRECISIONS[row["weight_precision"]],
-        **{"gpu_as_published": None, "precision_as_published": None},
+        **{"other_parallel": None, "gpu_as_published": None, "precision_as_published": None},
         **{name: row[name] for name in (*SAME_IN_A_BATCH, *size)},
         f"joules_per_{kind}": row[f"energy_per_{kind}_joules"],
         f"{kind}s_per_second": row[f"throughput_{kind}s_per_sec"],

@@ -31,6 +31,14 @@ def of_a_run() -> list[sa.Column[Any]]:
     ]
 
 
+def last_of_a_run() -> list[sa.Column[Any]]:
+    return [
+        sa.Column("other_parallel", sa.String()),
+        sa.Column("gpu_as_published", sa.String()),
+        sa.Column("precision_as_published", sa.String()),
+    ]
+
+
 def of_a_batch() -> list[sa.Column[Any]]:
     return [
         sa.Column("ulysses_degree", sa.Integer(), nullable=False),
@@ -40,9 +48,7 @@ def of_a_batch() -> list[sa.Column[Any]]:
         sa.Column("batch_latency_s", sa.Double(), nullable=False),
         sa.Column("gpu_power_watts_total", sa.Double(), nullable=False),
         sa.Column("repeat", sa.Integer(), nullable=False),
-        sa.Column("other_parallel", sa.String()),
-        sa.Column("gpu_as_published", sa.String()),
-        sa.Column("precision_as_published", sa.String()),
+        *last_of_a_run(),
     ]
 
 
@@ -199,9 +205,7 @@ def upgrade() -> None:
         sa.Column("row_id", sa.String(), nullable=False),
         sa.Column("repeat", sa.Integer(), nullable=False),
         sa.Column("parallel_notes", sa.String()),
-        sa.Column("other_parallel", sa.String()),
-        sa.Column("gpu_as_published", sa.String()),
-        sa.Column("precision_as_published", sa.String()),
+        *last_of_a_run(),
         sa.CheckConstraint(
             "num_gpus >= 1 and tensor_parallel >= 1 and data_parallel >= 1 and expert_parallel >= 1 and pipeline_parallel >= 1 and max_num_seqs >= 1 and repeat >= 1"
         ),

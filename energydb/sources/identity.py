@@ -3,6 +3,7 @@
 What isn't in a table stays as it was published: no name is guessed.
 """
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -172,7 +173,7 @@ def model_identity(model_id: str) -> str:
     >>> model_identity(" Qwen/Qwen3-14B\u200b ")
     'qwen/qwen3-14b'
     """
-    return unicodedata.normalize("NFC", _ZERO_WIDTH.sub("", model_id)).strip().casefold()
+    return _visible(model_id).strip().casefold()
 
 
 def alike(name: str) -> str:
@@ -190,7 +191,7 @@ def gpu_name(published: str) -> str:
     >>> gpu_name("NVIDIA H100 80GB HBM3"), gpu_name("h100-sxm"), gpu_name("NVIDIA  X9000 ")
     ('H100', 'H100', 'NVIDIA X9000')
     """
-    return _GPUS.get(_bare(published)) or _cleaned(published)
+    return _gpus().get(_bare(published)) or _cleaned(published)
 
 
 def precision_name(published: str) -> str:
@@ -199,17 +200,22 @@ def precision_name(published: str) -> str:
     >>> precision_name("torch.bfloat16"), precision_name("float8"), precision_name("fp8_e4m3"), precision_name("q4_k")
     ('BF16', 'FP8', 'FP8-E4M3', 'Q4_K')
     """
-    return _PRECISION_NAMES.get(_bare(published).removeprefix("torch")) or _cleaned(published).upper()
+    return _precisions().get(_bare(published).removeprefix("torch")) or _cleaned(published).upper()
+
+
+def _visible(text: str) -> str:
+    """Return a text in one Unicode form, without characters of no width."""
+    return unicodedata.normalize("NFC", _ZERO_WIDTH.sub("", text))
 
 
 def _cleaned(text: str) -> str:
     """Return a text but for what can't be seen in it: Unicode form, zero width, blanks around it, runs of them."""
-    return " ".join(unicodedata.normalize("NFC", _ZERO_WIDTH.sub("", text)).split())
+    return " ".join(_visible(text).split())
 
 
 def _bare(name: str) -> str:
     """Return a name to look up: neither case, vendors' signs, separators nor blanks."""
-    return alike(_SIGNS.sub(" ", _cleaned(name).casefold())).replace("-", "")
+    return _SEPARATORS.sub("", _SIGNS.sub(" ", _cleaned(name).casefold()))
 
 
 def _spellings(table: str) -> Iterator[tuple[str, str]]:
@@ -219,11 +225,19 @@ def _spellings(table: str) -> Iterator[tuple[str, str]]:
         yield from ((spelling, name) for spelling in (name, *filter(None, others.split(", "))))
 
 
-_GPUS = {
-    _bare(f"{before} {spelling} {after}"): name
-    for prefixes, table in _BOARDS
-    for spelling, name in _spellings(table)
-    for before in prefixes
-    for after in _AFTER
-}
-_PRECISION_NAMES = {_bare(spelling): name for spelling, name in _spellings(_PRECISIONS)}
+@functools.cache
+def _gpus() -> dict[str, str]:
+    """Return the name of each GPU by its spellings: thousands, put together only where a GPU is to be named."""
+    return {
+        _bare(f"{before} {spelling} {after}"): name
+        for prefixes, table in _BOARDS
+        for spelling, name in _spellings(table)
+        for before in prefixes
+        for after in _AFTER
+    }
+
+
+@functools.cache
+def _precisions() -> dict[str, str]:
+    """Return the name of each precision by its spellings."""
+    return {_bare(spelling): name for spelling, name in _spellings(_PRECISIONS)}

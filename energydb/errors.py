@@ -1,11 +1,11 @@
 """What can go wrong: every fault that energydb reports, by who has to act on it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-_LONGEST_PLACE = 200
+LONGEST_PLACE = 200
 
 
 class EnergydbError(Exception):
@@ -29,7 +29,8 @@ class DocumentError(DataError):
     """One fault of one document: the file, the JSON path, what was expected and what came."""
 
     def __init__(self, path: Path | str, place: str, problem: str) -> None:
-        place = place if len(place) <= _LONGEST_PLACE else f"{place[: _LONGEST_PLACE - 3]}..."
+        place, problem = plain(place), plain(problem)
+        place = place if len(place) <= LONGEST_PLACE else f"{place[: LONGEST_PLACE - 3]}..."
         super().__init__(": ".join(part for part in (str(path), place, problem) if part))
         self.path = path
         self.place = place
@@ -40,17 +41,81 @@ class DocumentError(DataError):
         return DocumentError, (self.path, self.place, self.problem)
 
 
-class DocumentErrors(DataError):
-    """Every fault found in one run, in the order of the files."""
+def plain(text: str) -> str:
+    """Return a text as it is, but for what neither a database nor a terminal holds: NUL, half a character."""
+    return text.replace("\0", "\\u0000").encode("utf-8", "backslashreplace").decode("utf-8")
 
-    def __init__(self, errors: Sequence[DocumentError]) -> None:
+
+class DocumentErrors(DataError):
+    """Every fault found in one run, in the order of the files, and whether anything beside them is sound."""
+
+    def __init__(self, errors: Sequence[DocumentError], *, is_anything_sound: bool = False) -> None:
         super().__init__("\n".join(str(error) for error in errors))
         self.errors = tuple(errors)
+        self.is_anything_sound = is_anything_sound
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """One line a fault, in the order of the files."""
-        return tuple(str(error) for error in self.errors)
+        """The first fault of each kind, in the order of the files, and how many more there are like it."""
+        return tuple(of_kinds(self.errors))
+
+    @property
+    def counted(self) -> str:
+        """How many faults there are, and in how many files."""
+        files = {str(error.path) for error in self.errors}
+        faults = {str(error) for error in self.errors}
+        return f"{_number(len(faults), 'fault')} in {_number(len(files), 'file')}"
+
+
+def of_kinds(errors: Sequence[DocumentError]) -> Iterator[str]:
+    """Yield the first fault of each kind, and after it how many more there are like it, and in which files.
+
+    Of one kind are faults with one place, whichever run or model it's in, and one rule, whatever the values. A fault
+    that spoils several things is told once.
+    """
+    kinds: dict[tuple[str, str], list[DocumentError]] = {}
+    for error in {str(error): error for error in errors}.values():
+        kinds.setdefault((_VARYING.sub("", error.place), _VARYING.sub("", error.problem)), []).append(error)
+    for first, *more in kinds.values():
+        yield str(first)
+        if more:
+            names = list(dict.fromkeys(Path(error.path).name for error in more))
+            others = f" and {_number(len(names) - _NAMED, 'more file')}" if len(names) > _NAMED else ""
+            yield f"and {len(more):,} more like it, in {', '.join(names[:_NAMED])}{others}"
+
+
+# Within a fault, what differs where the fault is of the same kind: numbers, quoted values, and what came.
+_VARYING = re.compile(r", got .*|\[\d+\]|\d[\d.e+-]*|\"[^\"]*\"|(?<=^\$\.models)\..*(?=\.)", re.DOTALL)
+_NAMED = 3
+
+
+def some_of(names: Sequence[str], most: int = 5) -> str:
+    """Put names in a row, of many the first and how many more there are.
+
+    >>> some_of(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _number(count: int, of: str) -> str:
+    return f"{count:,} {of}{'' if count == 1 else 's'}"
+
+
+class RefusedError(DocumentErrors):
+    """Nothing was loaded, for the faults of some of it."""
+
+    def __init__(self, errors: Sequence[DocumentError], target: Path, remedy: str) -> None:
+        super().__init__(errors)
+        self.target = target
+        self.remedy = remedy
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The faults by kind, then what became of the file, and what can be done."""
+        kept = "what was there is as it was" if self.target.exists() else "there is none"
+        return (*super().lines, f"{self.target}: not built, and {kept}: {self.counted}", self.remedy)
 
 
 class FindingsError(DocumentErrors):
@@ -64,9 +129,10 @@ class FindingsError(DocumentErrors):
     @property
     def lines(self) -> tuple[str, ...]:
         """One line for each of the first findings, how many more there are, then what became of the file."""
+        of_each = (str(error) for error in self.errors)
         more = (f"and {self.count - len(self.errors):,} more",) if self.count > len(self.errors) else ()
         refused = f"{self.target}: not built, as strict refuses findings; what was there is unchanged"
-        return (*super().lines, *more, refused)
+        return (*of_each, *more, refused)
 
 
 class QueryError(DataError):

@@ -4,16 +4,16 @@ import hashlib
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection
 
 import energydb
-from energydb.errors import DocumentError, FindingsError
+from energydb.errors import DocumentErrors, FindingsError, RefusedError
 from energydb.paths import DATA, SCENARIOS, newest_revision
 from energydb.progress import Track, silently
 from energydb.reading import Documents, reading
+from energydb.report import Report, Rows, finding_faults, unknown_fields
 from energydb.sources.scenario import Scenario, read_scenarios
 from energydb.sources.search import Input, find
 from energydb.store.database import block_size, replacing, writing
@@ -21,30 +21,10 @@ from energydb.store.rows import insert, table_rows
 from energydb.store.schema import create_macros, lay_out
 
 FINDINGS_SHOWN = 20
+_MARK = "kind, run_key, has_finding, is_withdrawn"
 # Text, image and video models in the publisher's data compiled on 2026-02-16. Source: `models` in the index of the
 # leaderboard's data (https://ml.energy/leaderboard/), which `fetch` gets.
 PUBLISHED_MODELS = 46
-
-
-class Rows(NamedTuple):
-    """The answer of a view: column names, and the rows in the view's order."""
-
-    columns: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
-
-
-class Report(NamedTuple):
-    """What was loaded: `contents`, the first rows of `data_quality`, how many it has, and what was passed over."""
-
-    contents: Rows
-    findings: Rows
-    finding_count: int
-    notes: tuple[str, ...]
-
-    @property
-    def models(self) -> int:
-        """How many models were loaded, counted in each release."""
-        return sum(row[self.contents.columns.index("models")] for row in self.contents.rows)
 
 
 def load(
@@ -52,27 +32,39 @@ def load(
     target: Path,
     *,
     strict: bool,
+    keep_going: bool = False,
     force: bool = False,
     scenarios: Path = SCENARIOS,
     track: Track = silently,
 ) -> Report:
     """Build `target` anew from the documents in `paths` (files and folders; none: energydb's own).
 
-    With `force`, a target that isn't energydb's is replaced all the same. `scenarios` is the CSV file of the
-    places and prices that footprints are worked out for.
+    With `keep_going`, what is at fault is left out, and all that is sound is loaded. With `force`, a target that
+    isn't energydb's is replaced all the same. `scenarios` is the CSV file of the places and prices that footprints
+    are worked out for.
 
     Raises:
-        DataError: a document is at fault, or with `strict` a row of `data_quality`; `target` is untouched.
+        DataError: a document is at fault, or with `strict` there are findings or unknown fields: `target` stays.
         UsageError: a path doesn't exist.
         MachineError: `target` can't be written, or is held open for writing.
     """
     found = find(paths or [DATA])
     places = read_scenarios(scenarios)
     with replacing(target, force=force) as built:
-        report = _build(found, places, built, track)
-        if strict and report.finding_count:
-            raise FindingsError(finding_faults(report), report.finding_count, target)
+        try:
+            report = _build(found, places, built, track, keep_going=keep_going)
+        except DocumentErrors as error:
+            remedy = f"{_MEND}; or {_LEAVE_OUT}" if error.is_anything_sound else _MEND
+            raise RefusedError(error.errors, target, remedy) from error
+        if strict:
+            fields = unknown_fields(report)
+            if count := len(fields) + report.finding_count:
+                raise FindingsError([*fields, *finding_faults(report)], count, target)
     return report
+
+
+_MEND = "mend that and load again"
+_LEAVE_OUT = "leave out what isn't sound: the same command with --keep-going"
 
 
 def check(paths: Sequence[Path], *, track: Track = silently) -> Report:
@@ -87,41 +79,41 @@ def check(paths: Sequence[Path], *, track: Track = silently) -> Report:
         return _build(found, read_scenarios(SCENARIOS), Path(folder) / "check.duckdb", track)
 
 
-def finding_faults(report: Report) -> list[DocumentError]:
-    """Put the first findings in words, each as a fault of its document."""
-    faults = []
-    for row in report.findings.rows:
-        finding = dict(zip(report.findings.columns, row, strict=True))
-        run = finding["run_key"] and f"{finding['model']}: {finding['kind']} run {finding['run_key']}"
-        place = finding["row_id"] or run or finding["gpu"] or finding["model"]
-        if finding["repeat"] is not None and finding["repeat"] > 1:
-            place += f" (repeat {finding['repeat']})"
-        tolerance = "" if finding["tolerance"] is None else f" (within {finding['tolerance']:g})"
-        problem = f"{finding['check_name']}: expected {finding['expected']}{tolerance}, got {finding['found']}"
-        faults.append(DocumentError(finding["document"], place, problem))
-    return faults
-
-
-def _build(found: Input, scenarios: Sequence[Scenario], path: Path, track: Track) -> Report:
-    with reading(found, path.parent, track) as documents_read, writing(path, block_size(found.size)) as connection:
+def _build(
+    found: Input, scenarios: Sequence[Scenario], path: Path, track: Track, *, keep_going: bool = False
+) -> Report:
+    with (
+        reading(found, path.parent, keep_going=keep_going, track=track) as documents_read,
+        writing(path, block_size(found.size)) as connection,
+    ):
         lay_out(connection)
         documents = documents_read()
         build = (energydb.__version__, energydb.RELEASED, _digest(documents, scenarios))
-        for rows in table_rows(documents.batches, scenarios, build):
+        for rows in table_rows(documents.batches, scenarios, build, documents.faults):
             insert(connection, rows)
+        # Worked out once: a pick is not to wait for every rule of data_quality.
+        connection.exec_driver_sql(f"insert into marked_run by name select {_MARK} from run_mark")
         create_macros(connection)
         notes = found.notes + documents.notes
         contents, _ = _fetch(connection, "contents")
         findings, more = _fetch(connection, "data_quality", first=FINDINGS_SHOWN)
-        return Report(contents, findings, len(findings.rows) + more, notes)
+        notices, _ = _fetch(connection, "notice")
+        withdrawn, _ = _fetch(connection, "(" + _WITHDRAWN + ")")
+        count = len(findings.rows) + more
+        return Report(contents, findings, count, notes, notices, withdrawn, tuple(documents.left_out))
+
+
+_WITHDRAWN = "select task, count(*) as runs from withdrawn_run group by task order by task"
 
 
 def _digest(documents: Documents, scenarios: Sequence[Scenario]) -> str:
-    """Return the SHA-256 of what decides about every row: files with their names, scenarios, and energydb itself."""
+    """Return the SHA-256 of what decides about every row: files by name, faults, scenarios, and energydb itself."""
     files = sorted(
         (file.name, file.sha256) for batch in documents.batches for one in batch.documents for file in one.files
     )
-    decisive = (energydb.__version__, newest_revision(), files, [msgspec.structs.astuple(one) for one in scenarios])
+    lost = sorted((Path(one.error.path).name, one.error.place, one.error.problem) for one in documents.left_out)
+    of_places = [msgspec.structs.astuple(one) for one in scenarios]
+    decisive = (energydb.__version__, newest_revision(), files, of_places, *lost)
     return hashlib.sha256(repr(decisive).encode()).hexdigest()
 
 

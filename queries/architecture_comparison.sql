@@ -22,6 +22,8 @@ select
     configuration_detail.active_params_b / configuration_detail.params_b as active_share,
     best_pick.num_gpus,
     best_pick.precision,
+    best_pick.has_finding,
+    best_pick.runs_left_out,
     best_pick.model_name,
     best_pick.source,
     best_pick.data_version,

@@ -44,7 +44,9 @@ with plan as (
             else error('demand_tokens_per_second: expected a number above 0')
         end
         and case
-            when under_scenario is null or under_scenario in (select name from scenario) then true
+            when under_scenario is null
+                or regexp_replace(lower(trim(under_scenario)), '[-._\s]+', '-', 'g')
+                in (select regexp_replace(lower(scenario.name), '[-._\s]+', '-', 'g') from scenario) then true
             else error(concat('under_scenario: expected the name of a scenario, got ', under_scenario))
         end
         -- Called by another database's name it would answer from the tables of the one in use.
@@ -77,6 +79,8 @@ select
     plan.wh_per_million_output_tokens,
     plan.nearest_row_id,
     plan.nearest_limit,
+    plan.has_finding,
+    plan.runs_left_out,
     scenario.name as scenario,
     scenario.pue,
     plan.source,
@@ -84,7 +88,13 @@ select
     plan.boundary,
     plan.licence,
 from plan
-left join scenario on scenario.name = under_scenario
+-- Of names alike but for case, '.', '-', '_' and blanks the one that is meant to the letter.
+left join scenario on scenario.name = (
+    select arg_min(named.name, row(named.name <> under_scenario, named.name))
+    from scenario as named
+    where regexp_replace(lower(named.name), '[-._\s]+', '-', 'g')
+        = regexp_replace(lower(trim(under_scenario)), '[-._\s]+', '-', 'g')
+)
 order by plan.task, plan.model, plan.gpu, plan.boundary, plan.source;
 
 comment on macro table deployment_plan is 'Replicas, GPUs, power, cost and emissions that it takes to serve a demand. In an attached database, `use` it first.';

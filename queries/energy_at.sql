@@ -1,6 +1,6 @@
 -- Macro: energy_at
 -- Grain: one row per serving setup
--- Key: task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel, precision
+-- Key: task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel, other_parallel, precision
 -- Reads: configuration_detail, build
 -- Topic: Curves
 -- Parameter: at_concurrency (DOUBLE, required): concurrency limit (max_num_seqs) to read the curves at
@@ -13,11 +13,13 @@
 -- Column: upper_max_num_seqs: Nearest measured concurrency limit at or above, sequences.
 -- Column: lower_joules_per_output_token: Energy per output token there, J.
 -- Column: upper_joules_per_output_token: Energy per output token there, J.
+-- Column: has_finding: Whether a finding of data_quality touches the energy of a run at either neighbour.
 --
 -- What does a token need between two concurrencies?
 -- Along each setup's own curve, between the two measured neighbours: linear in the logarithms of concurrency and
 -- of energy per token, as curves are nearly straight there. Repeats are averaged. At a measured concurrency it
--- is the measured figure; outside the measured range it says so and gives no number.
+-- is the measured figure; outside the measured range it says so and gives no number. Runs without a limit
+-- (max_num_seqs is NULL) have no place along the curve, and a setup of such runs alone has no row.
 -- In an attached database, `use` it first.
 
 create or replace macro energy_at(at_concurrency) as table
@@ -33,9 +35,12 @@ with point as (
         data_parallel,
         expert_parallel,
         pipeline_parallel,
+        other_parallel,
         precision,
         max_num_seqs,
         avg(joules_per_output_token) as joules,
+        bool_or(has_finding) as has_finding,
+        any_value(runs_left_out) as runs_left_out,
         any_value(data_version) as data_version,
         any_value(licence) as licence,
     from configuration_detail
@@ -49,7 +54,7 @@ with point as (
         end
     group by
         task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel,
-        precision, max_num_seqs
+        other_parallel, precision, max_num_seqs
 ),
 neighbour as (
     select
@@ -63,11 +68,15 @@ neighbour as (
         data_parallel,
         expert_parallel,
         pipeline_parallel,
+        other_parallel,
         precision,
         max(max_num_seqs) filter (where max_num_seqs <= at_concurrency) as lower_max_num_seqs,
         min(max_num_seqs) filter (where max_num_seqs >= at_concurrency) as upper_max_num_seqs,
         arg_max(joules, max_num_seqs) filter (where max_num_seqs <= at_concurrency) as lower_joules,
         arg_min(joules, max_num_seqs) filter (where max_num_seqs >= at_concurrency) as upper_joules,
+        arg_max(has_finding, max_num_seqs) filter (where max_num_seqs <= at_concurrency) as lower_has_finding,
+        arg_min(has_finding, max_num_seqs) filter (where max_num_seqs >= at_concurrency) as upper_has_finding,
+        any_value(runs_left_out) as runs_left_out,
         min(max_num_seqs) as least_max_num_seqs,
         max(max_num_seqs) as most_max_num_seqs,
         any_value(data_version) as data_version,
@@ -75,7 +84,7 @@ neighbour as (
     from point
     group by
         task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel,
-        precision
+        other_parallel, precision
 ),
 read_off as (
     select
@@ -118,12 +127,16 @@ select
     data_parallel,
     expert_parallel,
     pipeline_parallel,
+    other_parallel,
+    coalesce(lower_has_finding, false) or coalesce(upper_has_finding, false) as has_finding,
+    runs_left_out,
     source,
     data_version,
     boundary,
     licence,
 from read_off
 order by
-    task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel, precision;
+    task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel,
+    other_parallel, precision;
 
 comment on macro table energy_at is 'Energy per token of each serving setup at any concurrency within its measured range. In an attached database, `use` it first.';

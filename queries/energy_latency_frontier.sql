@@ -7,13 +7,13 @@
 --
 -- Which runs does none beat on energy and latency?
 -- Of each task and model, on whatever GPU: to need less energy than such a run is to be slower, and to be quicker
--- is to need more. Once for the median inter-token latency and once for its 99th percentile. Runs that equal
--- each other in both are both here.
+-- is to need more. Once for the median inter-token latency and once for its 99th percentile: a run that lacks that
+-- takes no part there. Runs that equal each other in both are both here.
 
 create or replace view energy_latency_frontier as
 with traded as (
     from configuration_detail
-    unpivot include nulls (itl_ms for percentile in (median_itl_ms as 'median', p99_itl_ms as 'p99'))
+    unpivot (itl_ms for percentile in (median_itl_ms as 'median', p99_itl_ms as 'p99'))
     where is_current
 )
 select
@@ -31,6 +31,8 @@ select
     joules_per_output_token,
     repeat,
     configuration_key,
+    has_finding,
+    runs_left_out,
     source,
     data_version,
     boundary,

@@ -36,6 +36,8 @@ select
     scenario.litres_source,
     best_pick.model_name,
     best_pick.configuration_key,
+    best_pick.has_finding,
+    best_pick.runs_left_out,
     best_pick.source,
     best_pick.data_version,
     best_pick.boundary,

@@ -25,6 +25,8 @@ select
     other.num_gpus as other_num_gpus,
     one.max_num_seqs,
     other.max_num_seqs as other_max_num_seqs,
+    one.has_finding or other.has_finding as has_finding,
+    one.runs_left_out,
     one.source,
     one.data_version,
     one.boundary,
@@ -41,6 +43,7 @@ where one.gpu < other.gpu and one.qualifies and other.qualifies
 order by one.task, one.model, one.gpu, other.gpu, one.boundary, one.source, one.percentile, one.budget_ms;
 
 comment on view gpu_comparison is 'The same model on two GPUs within the same latency budget.';
+comment on column gpu_comparison.has_finding is 'Whether a finding of data_quality touches the energy of either run.';
 comment on column gpu_comparison.other_gpu is 'GPU model that gpu is held against.';
 comment on column gpu_comparison.energy_ratio is 'Energy per output token on gpu over that on other_gpu: below 1, gpu needs less, derived.';
 comment on column gpu_comparison.throughput_ratio is 'Output throughput of the server on gpu over that on other_gpu, derived; num_gpus may differ.';

@@ -25,6 +25,8 @@ select
     configuration_detail.repeat,
     gpu.facts_source,
     configuration_detail.configuration_key,
+    configuration_detail.has_finding,
+    configuration_detail.runs_left_out,
     configuration_detail.source,
     configuration_detail.data_version,
     configuration_detail.boundary,

@@ -7,7 +7,8 @@
 --
 -- What does low load cost; does batching still pay?
 -- Energy per token at each concurrency against the least on the same curve, and what the last step up in
--- max_num_seqs still saved. A server that is used below its best concurrency needs that much more.
+-- max_num_seqs still saved. A server that is used below its best concurrency needs that much more. A run without a
+-- limit comes last of its curve, and is no step up.
 
 create or replace view low_load_penalty as
 select
@@ -30,7 +31,10 @@ select
     data_parallel,
     expert_parallel,
     pipeline_parallel,
+    other_parallel,
     configuration_key,
+    has_finding,
+    runs_left_out,
     source,
     data_version,
     boundary,
@@ -38,7 +42,7 @@ select
 from concurrency_curve
 order by
     task, model, gpu, boundary, source, num_gpus, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel,
-    precision, max_num_seqs, repeat, configuration_key;
+    other_parallel, precision, max_num_seqs, repeat, configuration_key;
 
 comment on view low_load_penalty is 'What each concurrency costs against the best of its curve.';
 comment on column low_load_penalty.extra_wh_per_million_output_tokens is 'Energy per million output tokens above the least on the curve, Wh, derived.';

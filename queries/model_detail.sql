@@ -1,66 +1,114 @@
 -- View: model_detail
 -- Grain: one row per task, model, boundary and release
 -- Key: model_key
--- Reads: model, file, release, source, task
+-- Reads: model, file, release_detail, left_out
 -- Topic: Releases
 -- Example: model_detail
 --
 -- How does each release describe each model?
--- And which release is the newest that holds it: is_current.
--- Newest is the greatest (compiled, data_version, format, release_key), so old and new releases, or the
--- same runs in two formats, lie side by side and only one of them is current.
+-- And which release is the newest that holds it: is_current. A model is what its Hugging Face id says, however that is
+-- spelt. Of each source, task and boundary the newest is the greatest (compiled, data_version, format, release_key),
+-- so old and new releases, or the same runs in two formats, lie side by side and only one of them is current; a
+-- release that is dated ahead is so only where no other holds the model. A model is withdrawn, and not current, where
+-- a newer complete release of its source lacks it, or its task is withdrawn.
+-- `model` is the slug; where several models in the file share one it is maker/slug, and the second of two in one
+-- release that differ in nothing, or in case alone, has #2 after it.
 
 create or replace view model_detail as
+with made as (
+    select
+        *,
+        case when contains(model_id, '/') then trim(split_part(model_id, '/', 1)) end as maker,
+        case when contains(model_id, '/') then split_part(identity, '/', 1) end as maker_identity,
+    from model
+),
+told as (
+    select
+        *,
+        case
+            when min(identity) over same_slug = max(identity) over same_slug then slug
+            when min(identity) over same_maker = max(identity) over same_maker then concat_ws('/', maker, slug)
+            -- Ids that differ in signs alone.
+            else trim(model_id)
+        end as shown,
+    from made
+    window
+        same_slug as (partition by slug),
+        same_maker as (partition by slug, maker_identity)
+),
+numbered as (
+    select *, row_number() over (partition by release_key, lower(shown) order by model_key) as place,
+    from told
+),
+judged as (
+    select
+        numbered.*,
+        release_detail.* exclude (release_key),
+        is_task_withdrawn or (is_before_newest_complete and not bool_or(is_newest_complete) over same_model) as is_withdrawn,
+        first_value(release_key) over (
+            same_model order by is_dated_ahead, compiled desc, data_version desc, format desc, release_key desc
+        ) = release_key as is_newest,
+    from numbered
+    join release_detail using (release_key)
+    window same_model as (partition by source, boundary, task, identity)
+),
+loss as (
+    select model_key, cast(sum(runs) as integer) as runs from left_out group by model_key
+)
 select
-    release.task as task,
-    model.slug as model,
-    release.boundary,
-    release.data_version,
-    row_number() over (
-        partition by release.task, model.slug, release.boundary
-        order by release.compiled desc, release.data_version desc, release.format desc, release.release_key desc
-    ) = 1 as is_current,
-    model.name as model_name,
-    model.model_id,
-    model.params_b,
-    model.active_params_b,
-    model.architecture,
-    task.kind,
-    source.name as source,
-    source.publisher,
-    source.url as source_url,
-    release.format,
-    release.version,
-    release.released,
-    release.compiled,
-    release.retrieved,
-    release.updated,
-    release.unit,
-    release.itl_deadline_ms,
-    release.workload,
-    release.method,
-    release.selection,
-    release.data_url,
-    release.licence,
-    release.cite,
-    release.cite_url,
-    release.caveat,
+    judged.task,
+    case when judged.place = 1 then judged.shown else concat(judged.shown, ' #', judged.place) end as model,
+    judged.boundary,
+    judged.data_version,
+    judged.is_newest and not judged.is_withdrawn as is_current,
+    judged.is_withdrawn,
+    judged.name as model_name,
+    judged.model_id,
+    judged.params_b,
+    judged.active_params_b,
+    judged.architecture,
+    judged.kind,
+    judged.source,
+    judged.publisher,
+    judged.source_url,
+    judged.format,
+    judged.version,
+    judged.released,
+    judged.compiled,
+    judged.retrieved,
+    judged.updated,
+    judged.unit,
+    judged.itl_deadline_ms,
+    judged.workload,
+    judged.method,
+    judged.selection,
+    judged.data_url,
+    judged.licence,
+    judged.cite,
+    judged.cite_url,
+    judged.caveat,
     file.file_name as document,
     file.sha256,
-    model.file_key,
-    model.release_key,
-    model.model_key,
-from model
-join file on file.file_key = model.file_key
-join release on release.release_key = model.release_key
-join source on source.source_key = release.source_key
-join task on task.id = release.task
-order by model.model_key;
+    judged.is_dated_ahead,
+    coalesce(loss.runs, 0) as runs_left_out,
+    judged.slug,
+    judged.identity,
+    judged.file_key,
+    judged.release_key,
+    judged.model_key,
+from judged
+join file on file.file_key = judged.file_key
+left join loss on loss.model_key = judged.model_key
+order by judged.model_key;
 
 comment on view model_detail is 'Each model as each release describes it, and which description is current.';
-comment on column model_detail.model is 'Short name (slug) of the model.';
-comment on column model_detail.is_current is 'Whether this release is the newest that holds the model for its task and boundary.';
+comment on column model_detail.task is 'Task (workload) that was run, by the publisher''s id.';
+comment on column model_detail.model is 'Short name (slug) of the model; maker/slug where the file holds several of that name.';
+comment on column model_detail.is_current is 'Whether this release is the newest of its source that holds the model for its task and boundary, and the model isn''t withdrawn.';
+comment on column model_detail.is_withdrawn is 'Whether a newer complete release of its source no longer has the model, or the task.';
+comment on column model_detail.model_id is 'Hugging Face id of the model, as published.';
 comment on column model_detail.model_name is 'Name of the model.';
-comment on column model_detail.source is 'Name of the source.';
-comment on column model_detail.source_url is 'Address of the source.';
 comment on column model_detail.document is 'Base name of the file that was loaded.';
+comment on column model_detail.runs_left_out is 'Runs of the model that could not be loaded from this release, and were left out; 0 where all were.';
+comment on column model_detail.release_key is 'Key of a release, given at load.';
+comment on column model_detail.model_key is 'Key of a model as one release describes it, given at load.';

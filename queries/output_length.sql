@@ -46,6 +46,8 @@ select
     configuration_detail.repeat,
     configuration_detail.joules_per_request,
     configuration_detail.configuration_key,
+    configuration_detail.has_finding,
+    configuration_detail.runs_left_out,
     configuration_detail.source,
     configuration_detail.data_version,
     configuration_detail.boundary,

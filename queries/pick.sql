@@ -11,6 +11,7 @@
 -- Parameter: max_gpu_power_watts_total (DOUBLE): ceiling on the power of all its GPUs, W
 -- Parameter: max_num_gpus (INTEGER): ceiling on the number of GPUs
 -- Parameter: only_precision (VARCHAR): weight format, BF16, FP8 or MXFP4
+-- Parameter: without_findings (BOOLEAN): true leaves out runs whose energy a finding of data_quality touches
 -- Example: pick --max-p99-itl-ms 100
 -- Column: qualifies: Whether any run keeps every limit; where none does, the figures are NULL.
 -- Column: nearest_row_id: Where none qualifies: the publisher's name of the run that came nearest.
@@ -22,7 +23,8 @@
 -- plays no part. Where none qualifies the row stays: `qualifies` is false, the figures are NULL, and the run
 -- that came nearest (whose worst ratio to a limit is the smallest) is named with the limit that it missed most.
 -- A run that lacks a limited value never qualifies. Where no run can keep a limit, be it ever so near (a precision
--- that none has, no GPUs at all), the limit is named and no run. Ties go as in best_pick.
+-- that none has, no GPUs at all), the limit is named and no run. Ties go as in best_pick. What without_findings
+-- leaves out is as if it had not been measured.
 -- In an attached database, `use` it first.
 
 create or replace macro pick(
@@ -33,7 +35,8 @@ create or replace macro pick(
     min_tokens_per_second := null,
     max_gpu_power_watts_total := null,
     max_num_gpus := null,
-    only_precision := null
+    only_precision := null,
+    without_findings := null
 ) as table
 with judged as (
     select
@@ -50,7 +53,11 @@ with judged as (
         end as min_tokens_per_second_ratio,
         case when max_gpu_power_watts_total is null then 0 when max_gpu_power_watts_total > 0 then gpu_power_watts_total / max_gpu_power_watts_total end as max_gpu_power_watts_total_ratio,
         case when max_num_gpus is null then 0 when max_num_gpus > 0 then num_gpus / max_num_gpus end as max_num_gpus_ratio,
-        case when only_precision is null or precision = upper(only_precision) then 0 end as only_precision_ratio,
+        case
+            when only_precision is null
+                or regexp_replace(upper(precision), '[-._\s]+', '-', 'g')
+                = regexp_replace(upper(trim(only_precision)), '[-._\s]+', '-', 'g') then 0
+        end as only_precision_ratio,
         case
             when max_median_itl_ms_ratio + max_p90_itl_ms_ratio + max_p95_itl_ms_ratio + max_p99_itl_ms_ratio
                 + min_tokens_per_second_ratio + max_gpu_power_watts_total_ratio + max_num_gpus_ratio + only_precision_ratio
@@ -72,6 +79,7 @@ with judged as (
         end as worst_limit,
     from configuration_detail
     where is_current
+        and not (coalesce(without_findings, false) and has_finding)
         -- Called by another database's name it would answer from the tables of the one in use.
         and case
             when 'any build' in ('any build', (select digest from build)) then true
@@ -86,6 +94,7 @@ chosen as (
         boundary,
         source,
         any_value(model_name) as model_name,
+        any_value(runs_left_out) as runs_left_out,
         any_value(data_version) as data_version,
         any_value(licence) as licence,
         arg_min(
@@ -137,11 +146,14 @@ select
     run.data_parallel,
     run.expert_parallel,
     run.pipeline_parallel,
+    run.other_parallel,
     run.repeat,
     run.configuration_key,
     case when not nearest.qualifies and nearest.worst_ratio is not null then nearest.row_id end as nearest_row_id,
     case when not nearest.qualifies then coalesce(nearest.worst_limit, impossible_limit) end as nearest_limit,
     case when not nearest.qualifies then nearest.worst_ratio end as nearest_ratio,
+    run.has_finding,
+    chosen.runs_left_out,
     chosen.model_name,
     chosen.source,
     chosen.data_version,

@@ -1,6 +1,6 @@
 -- View: repeat_spread
 -- Grain: one row per setting that was run more than once
--- Key: task, model, gpu, boundary, source, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel, precision
+-- Key: task, model, gpu, boundary, source, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel, other_parallel, precision
 -- Reads: configuration_detail
 -- Topic: Runs
 -- Example: repeat_spread
@@ -26,7 +26,10 @@ select
     data_parallel,
     expert_parallel,
     pipeline_parallel,
+    other_parallel,
     precision,
+    bool_or(has_finding) as has_finding,
+    any_value(runs_left_out) as runs_left_out,
     source,
     any_value(data_version) as data_version,
     boundary,
@@ -35,13 +38,14 @@ from configuration_detail
 where is_current
 group by
     task, model, gpu, boundary, source, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel,
-    pipeline_parallel, precision
+    pipeline_parallel, other_parallel, precision
 having count(*) > 1
 order by
     task, model, gpu, num_gpus, max_num_seqs, tensor_parallel, data_parallel, expert_parallel, pipeline_parallel,
-    precision, boundary, source;
+    other_parallel, precision, boundary, source;
 
 comment on view repeat_spread is 'Runs that share every setting, and how far apart they are.';
+comment on column repeat_spread.has_finding is 'Whether a finding of data_quality touches the energy of one of the runs.';
 comment on column repeat_spread.runs is 'Runs that share the setting.';
 comment on column repeat_spread.energy_spread is 'Largest over smallest energy per output token, less 1: 0.1 is 10 % apart, derived.';
 comment on column repeat_spread.latency_spread is 'Largest over smallest median inter-token latency, less 1, derived.';

@@ -35,6 +35,8 @@ select
     litres_source,
     model_name,
     configuration_key,
+    has_finding,
+    runs_left_out,
     source,
     data_version,
     boundary,

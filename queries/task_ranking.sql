@@ -47,6 +47,8 @@ select
     gpu,
     num_gpus,
     product,
+    has_finding,
+    runs_left_out,
     model_name,
     source,
     data_version,

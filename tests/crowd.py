@@ -19,13 +19,13 @@ TEXT_MODELS: dict[str, tuple[str, float, float, str, str]] = {
     "ant-8b": ("Ant 8B", 8.0, 8.0, "Dense Transformer", "BF16"),
     "ant-8b-fp8": ("Ant 8B FP8", 8.0, 8.0, "Dense Transformer", "FP8"),
     "bee-30b": ("Bee-30B A3B", 30.0, 3.0, "MoE", "BF16"),
-    "bee-30b-fp8": ("Bee-30B A3B FP8", 30.0, 3.0, "MoE", "MXFP4"),
+    "bee-30b-Mx-6": ("Bee-30B A3B MX 6", 30.0, 3.0, "MoE", "MX_6"),
     "cat": ("Cat", 70.0, 12.0, "Hybrid MoE", "MXFP4"),
     "dog-4b-fp8": ("Dog 4B FP8", 4.0, 4.0, "Dense Transformer", "FP8"),
     "dog-4b": ("Dog 4B", 4.5, 4.5, "Dense Transformer", "BF16"),
     "elk-1.6b": ("Elk 1.6B", 1.6, 1.6, "Dense Transformer", "BF16"),
 }
-SAME_BUT_FOR_PRECISION = (("ant-8b", "ant-8b-fp8"), ("bee-30b", "bee-30b-fp8"))
+SAME_BUT_FOR_PRECISION = (("ant-8b", "ant-8b-fp8"), ("bee-30b", "bee-30b-Mx-6"))
 # Slug: name, parameters, precision.
 BATCH_MODELS = {"paint": ("Paint", 2.0, "BF16"), "brush": ("Brush 3B", 3.0, "FP8"), "pen": ("Pen", 0.6, "BF16")}
 # GPU, and setups that differ in few things: num_gpus, and tensor, data, expert, pipeline parallel. Some can't be.
@@ -38,10 +38,13 @@ SETUPS = (
     ("B200", (2, 2, 1, 1), (2, 1, 1, 1, 2)),
     ("X1", (4, 4, 1, 1), (2, 2, 1, 1)),
 )
+OTHER_SETUP = ("X1", 2, 2, 1, 1)
 # Ulysses degree, ring degree and batch size of runs that need the same: fewer GPUs win, then the smaller batch.
 BATCH_TIES = (((1, 1, 8), (2, 1, 1)), ((1, 1, 8), (1, 1, 4)), ((2, 1, 4), (2, 1, 4), (2, 1, 4)))
-# Source, task, format, data_version, compiled, boundary, itl_deadline_ms.
-RELEASES = (
+# Ids of models that share a slug, two of them being one model; the last two differ from the others in a sign alone.
+SHARED_SLUGS = (("cat", "kin/cat"), ("cat", "Kin/cat"), ("elk-1.6b", "org/elk-1.6b"), ("elk-1.6b", "org/elk-1-6b"))
+# Source, task, format, data_version, compiled, boundary, itl_deadline_ms, and what else is said of it.
+RELEASES: tuple[tuple[Any, ...], ...] = (
     (1, "chat", "leaderboard", "2025-10-01", "2025-10-01", "gpu_only", 500),
     (1, "chat", "leaderboard", "2025-12-01", "2025-12-02", "gpu_only", 100),
     (1, "chat", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", 500),
@@ -67,12 +70,27 @@ RELEASES = (
     (1, "film", "leaderboard", "2025-12-01", "2025-12-02", "gpu_only", None),
     (1, "film", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", None),
     (2, "film", "leaderboard", "2026-03-01", "2026-03-01", "wall", None),
+    (1, "code", "leaderboard", "2027-12-03", "2027-12-03", "gpu_only", 500),
+    (2, "chat", "model_document", "2026-02-01", "2026-02-01", "gpu_only", 500, {"origin": "own"}),
+    (4, "chat", "leaderboard", "2026-01-01", "2026-01-01", "gpu_only", 500, {"has_all_tasks": True}),
+    (4, "code", "leaderboard", "2026-02-01", "2026-02-01", "gpu_only", 500, {"has_all_tasks": True}),
+    (2, "odd", "leaderboard", "2026-03-01", "2026-03-01", "gpu_only", 500),
+    (2, "odd", "leaderboard", "2028-01-01", "2027-12-02", "gpu_only", 500),
     (3, "code", "leaderboard", "2024-01-01", "2024-01-01", "wall", 1),
 )
+UNKNOWN_FIELDS = [
+    {"release_key": key, "place": place, "field": field, "type": kind, "objects": objects, "example": example}
+    for key, place, field, kind, objects, example in (
+        (1, "$.configurations[*].gpu_clock_mhz", "gpu_clock_mhz", "number", 12, "1980"),
+        (3, "$.configurations[*].gpu_clock_mhz", "gpu_clock_mhz", "number", 9, "1830"),
+        (3, "$.gpu_clock_mhz", "gpu_clock_mhz", "text", 1, '"fast"'),
+    )
+]
 KINDS = {
     "chat": "text",
     "code": "text",
     "look": "text",
+    "odd": "text",
     "paint": "image",
     "sketch": "image",
     "film": "video",
@@ -97,33 +115,82 @@ def crowd(seed: int = 1) -> dict[str, list[Row]]:
         "boundary": [{"name": name} for name in sorted({said[5] for said in RELEASES})],
         "source": [
             {"source_key": key, "name": name, "publisher": f"{name}, Inc.", "url": f"https://{key}.example/"}
-            for key, name in enumerate(("Board", "Mill", "Attic"), 1)
+            for key, name in enumerate(("Board", "Mill", "Attic", "Loft"), 1)
         ],
         "task": [{"id": task, "kind": kind} for task, kind in KINDS.items()],
         "gpu": [
             {"name": "H100", "memory_gb": 80.0, "rated_watts": 700.0, "facts_source": "the sheet of one"},
             {"name": "B200", "memory_gb": 180.0, "rated_watts": 1000.0, "facts_source": "the sheet of the other"},
-            {"name": "X1", "memory_gb": None, "rated_watts": None, "facts_source": None},
+            *({"name": name} for name in ("X1", "x-1", "X 1", "cuda:0")),
         ],
         "release": [release(draw, key, said) for key, said in enumerate(RELEASES, 1)],
         **{name: [] for name in ("file", "model", "configuration", "image_configuration", "video_configuration")},
         **{name: [] for name in ("published_pick", "output_length_bin")},
         "scenario": SCENARIOS,
+        "unknown_field": UNKNOWN_FIELDS,
     }
     *full, _ = made["release"]  # one release is empty
     for of_release in full:
         draw = random.Random(f"{seed}, {of_release['release_key']}")  # a change to one release leaves the others
-        if KINDS[of_release["task"]] == "text":
+        if of_release["task"] == "odd":
+            add_odd_models(draw, made, of_release)
+        elif KINDS[of_release["task"]] == "text":
             add_text_models(draw, made, of_release)
         else:
             add_batch_models(draw, made, of_release)
+    mark(random.Random(f"{seed}, marks"), made)
     return made
+
+
+def mark(draw: random.Random, made: dict[str, list[Row]]) -> None:
+    """Say what is to be known of some runs, what of some models was left out, and what fields some releases had."""
+    kinds = {"text": "configuration", "image": "image_configuration", "video": "video_configuration"}
+    made["marked_run"] = [
+        {"kind": kind, "run_key": run[f"{table}_key"], "has_finding": draw.random() < 0.8, "is_withdrawn": True}
+        for kind, table in kinds.items()
+        for run in made[table]
+        if draw.random() < 0.15
+    ]
+    for marked in made["marked_run"]:
+        marked["is_withdrawn"] = not marked["has_finding"] or draw.random() < 0.3
+    faults = [(model["release_key"], model["model_key"]) for model in made["model"] if draw.random() < 0.6]
+    faults += [*draw.sample(faults, 5), (1, None), (9, None), (None, None)]
+    made["left_out"] = [
+        {
+            "left_out_key": key,
+            "release_key": release_key,
+            "model_key": model_key,
+            "task": None,
+            "model_id": None,
+            "file_name": "lost.json",
+            "place": f"$[{key}]",
+            "fault": "expected a number, got text",
+            "runs": draw.choice([None, 0, 1, 4]),
+        }
+        for key, (release_key, model_key) in enumerate(faults, 1)
+    ]
+    made["unknown_field"] = [
+        {
+            "release_key": of_release["release_key"],
+            "place": f"$.configurations[*].{field}",
+            "field": field,
+            "type": "a number",
+            "objects": 3,
+            "example": str(of_release["release_key"]),
+        }
+        for of_release in made["release"]
+        for field in ("fan_speed", "humidity")
+        if draw.random() < 0.5
+    ]
 
 
 def release(draw: random.Random, key: int, at_a_glance: tuple[Any, ...]) -> Row:
     """Describe a release, in words that none of its other fields has."""
-    source, task, form, version, compiled, boundary, deadline = at_a_glance
-    said = ("unit", "workload", "method", "selection", "data_url", "licence", "cite", "cite_url", "caveat", "version")
+    source, task, form, version, compiled, boundary, deadline, *more = at_a_glance
+    said = (
+        *("unit", "workload", "method", "selection", "data_url", "licence", "cite", "cite_url", "caveat", "version"),
+        *("document_version", "compiled_evidence", "used_for", "configurations_note"),
+    )
     dates = {
         "data_version": version,
         "compiled": compiled,
@@ -138,13 +205,14 @@ def release(draw: random.Random, key: int, at_a_glance: tuple[Any, ...]) -> Row:
         "format": form,
         "boundary": boundary,
         "origin": "published",
-        "measurement_window": "steady_state",
-        "basis": "measured",
+        "measurement_window": "whole_run" if key == 3 else "steady_state",
+        "basis": "stated" if key == 3 else "measured",
         "is_complete": form == "leaderboard",
         "has_all_tasks": False,
         "itl_deadline_ms": deadline,
         **{field: f"{field} {key}" for field in said},
         **{field: None if day is None else date.fromisoformat(day) for field, day in dates.items()},
+        **(more[0] if more else {}),
     }
 
 
@@ -176,8 +244,8 @@ def add_model(draw: random.Random, made: dict[str, list[Row]], of_release: Row, 
             "file_key": key,
             "slug": slug,
             "model_id": f"org/{slug}",
-            "identity": f"org/{slug}",
             **said,
+            "identity": said.get("model_id", f"org/{slug}").lower(),
         }
     )
     return key
@@ -186,9 +254,13 @@ def add_model(draw: random.Random, made: dict[str, list[Row]], of_release: Row, 
 def add_text_models(draw: random.Random, made: dict[str, list[Row]], of_release: Row) -> None:
     """Add some of the text models to a release, with runs, picks and lengths of outputs."""
     slugs = [*draw.choice(SAME_BUT_FOR_PRECISION), *draw.sample(sorted(TEXT_MODELS), 2)]
-    for slug in sorted(set(slugs)):
+    ids = [(slug, f"org/{slug}") for slug in slugs]
+    if (of_release["source_key"], of_release["task"]) == (4, "code"):
+        ids += SHARED_SLUGS
+    for slug, model_id in sorted(set(ids)):
         name, total, active, architecture, precision = TEXT_MODELS[slug]
         said = {"name": name, "params_b": total, "active_params_b": active, "architecture": architecture}
+        said["model_id"] = model_id
         key = add_model(draw, made, of_release, slug, **said)
         lacks = draw.choice([None, None, None, "p95_itl_ms", "avg_running_batch"])
         runs: list[Row] = []
@@ -218,6 +290,41 @@ def add_text_models(draw: random.Random, made: dict[str, list[Row]], of_release:
                 made["output_length_bin"] += bins(draw, run["configuration_key"])
         if of_release["format"] == "model_document":
             add_picks(draw, made, runs, of_release["itl_deadline_ms"])
+
+
+def add_odd_models(draw: random.Random, made: dict[str, list[Row]], of_release: Row) -> None:
+    """Add models and GPUs of several spellings, formats that ids and precisions say otherwise, and smooth curves.
+
+    Of some of those one run needs half or twice as much, and draws as much more; of some two.
+    """
+    spellings = {
+        "fox": "org/Fox",
+        "Fox": "org/fox",
+        "FOX": "org/fox ",
+        "gnu-int4": "org/gnu",
+        "hen": "org/hen-FP8-kv",
+    }
+    for slug, model_id in spellings.items():
+        said = {"params_b": 8.0, "active_params_b": 8.0, "architecture": None, "name": slug}
+        key = add_model(draw, made, of_release, slug, **said)
+        made["model"][-1] |= {"model_id": model_id, "identity": model_id.strip().lower()}
+        runs: list[Row] = []
+        for gpu in ("H100", *draw.sample(["X1", "x-1", "X 1", "cuda:0"], 3)):
+            setup = (gpu, *draw.choice([(1, 1, 1, 1), (2, 2, 1, 1), (4, 1, 2, 1)]))
+            further = draw.choice([None, None, "context_parallel 2"])
+            precision = draw.choice(["AWQ", "FP8", "BF16", "MXFP8"])
+            limits = [8, 16, 32, 64, 128][: draw.choice([3, 4, 5])]
+            odd = dict.fromkeys(draw.sample(limits, draw.choice([0, 1, 1, 2])), draw.choice([0.5, 2.0, 3.0]))
+            for limit in limits:
+                run = text_run(draw, slug, precision, setup, limit, of_release["itl_deadline_ms"])
+                run |= {"tokens_per_second": 100.0 * limit**0.6, "median_itl_ms": 10.0 * limit**0.4, "repeat": 1}
+                run |= needing(run, round(2.3 * limit**-0.4 * setup[1] * odd.get(limit, 1.0), draw.choice([3, 9])))
+                run["energy_per_request_joules"] = round(
+                    run["energy_per_request_joules"] * draw.choice([1, 1, 1.01]), 1
+                )
+                run |= {"gpu_as_published": draw.choice([None, gpu.lower()]), "other_parallel": further}
+                runs.append(run)
+        add_runs(draw, made["configuration"], "configuration_key", key, runs)
 
 
 def make_late_tie(runs: list[Row], deadline: int | None) -> None:
@@ -250,6 +357,9 @@ def text_run(draw: random.Random, slug: str, precision: str, setup: Any, limit: 
     batch = (limit or 24) * draw.choice([0.5, 0.75])
     joules = draw.choice([0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0]) * draw.choice([1.0, 1.0, 1.0, 7.0])
     speed = batch / median * 1000 * draw.choice([0.5, 0.75])
+    others = ["context_parallel 2" if setup == OTHER_SETUP else None]
+    if num_gpus == 4:
+        others = [None, None, None, "context_parallel 2"]
     run = {
         "gpu": gpu,
         "num_gpus": num_gpus,
@@ -258,6 +368,9 @@ def text_run(draw: random.Random, slug: str, precision: str, setup: Any, limit: 
         "expert_parallel": expert,
         "pipeline_parallel": pipeline[0] if pipeline else 1,
         "precision": precision,
+        # What is written otherwise is the same format: only slugs know of it.
+        "precision_as_published": "fp8" if precision == "FP8" else None,
+        "gpu_as_published": "h100-sxm" if gpu == "H100" else None,
         "max_num_seqs": limit,
         "avg_requests_in_flight": batch,
         "avg_running_batch": batch,
@@ -270,6 +383,11 @@ def text_run(draw: random.Random, slug: str, precision: str, setup: Any, limit: 
         "under_itl_deadline": deadline is None or median <= deadline,
         "row_id": f"{slug}/{gpu}/{num_gpus}/{'none' if limit is None else limit}",
         "parallel_notes": draw.choice([None, None, "attention copied"]),
+        "other_parallel": draw.choice(others)
+        if num_gpus == 4
+        else "context_parallel 2"
+        if setup == OTHER_SETUP
+        else None,
     }
     return run | needing(run, joules)
 
@@ -378,6 +496,9 @@ def batch_run(draw: random.Random, kind: str, precision: str) -> tuple[Row, Row]
         "ulysses_degree": ulysses,
         "ring_degree": ring,
         "precision": precision,
+        "other_parallel": "cfg_parallel 2" if ring == 2 else None,
+        "gpu_as_published": "h100-sxm" if gpu == "H100" else None,
+        "precision_as_published": "fp8" if precision == "FP8" else None,
         f"{kind}_height": height,
         f"{kind}_width": width,
         "inference_steps": draw.choice([20, 20, 20, 50]),

@@ -2,10 +2,13 @@
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from energydb.errors import DocumentErrors
 from energydb.paths import DATA
+from energydb.sources.records import Document, Fault, Reading
 
 LLAMA = DATA / "llama-3-1-70b-instruct.json"
 SCOUT = DATA / "llama-4-scout-17b-16e-instruct.json"
@@ -90,3 +93,19 @@ def write(path: Path, made: dict[str, Any]) -> Path:
     """Write a document as it would be published."""
     path.write_text(json.dumps(made, indent=2))
     return path
+
+
+def only(reading: Reading) -> Document:
+    """Return the one document of a reading in which nothing is at fault and nothing unknown."""
+    (read,) = reading.documents
+    assert (reading.faults, reading.notes, read.faults, read.unknown) == ((), (), (), ())
+    return read
+
+
+def faults_of(reader: Callable[[Path], Reading], path: Path) -> tuple[Fault, ...]:
+    """Return every fault that a reader finds, whatever it spoils."""
+    try:
+        reading = reader(path)
+    except DocumentErrors as error:
+        return tuple(Fault(error=one) for one in error.errors)
+    return (*(fault for read in reading.documents for fault in read.faults), *reading.faults)

@@ -1,5 +1,6 @@
 """Asking: one plain question, of this file and of nothing else."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -211,6 +212,30 @@ def test_exact_rows_hold_what_python_has_no_value_for(asked):
     )
 
     assert list(ask(asked, sql).exact_rows()) == [
-        ("1.5", "-1 month 3 days", "\\xAA", "2020-01-01 00:00:00.123456789", "infinity", None)
+        (Decimal("1.5"), "-1 month 3 days", "\\xAA", "2020-01-01 00:00:00.123456789", "infinity", None)
     ]
     assert list(ask(asked, "select 1 as a, 0.1::double as b, true as c").exact_rows()) == [(1, 0.1, True)]
+
+
+def test_decimals_and_whole_numbers_of_any_length_are_numbers(asked):
+    """With all their digits; an order that was asked for stays."""
+    sql = "select -1.50::decimal(9,2) as a, -12345678901234567890123::bignum as b, date '2020-01-01' as c"
+
+    for end in ("", ";", "; -- so;", " /* ; */ ;;", " -- 模型;"):
+        rows = ask(asked, f"{sql}{end}").exact_rows()
+        assert list(rows) == [(Decimal("-1.50"), -12345678901234567890123, "2020-01-01")]
+    assert list(ask(asked, "select '模;', $$;$$, date '2020-01-01' as \"a;\";").exact_rows()) == [
+        ("模;", ";", "2020-01-01")
+    ]
+    ordered = ask(asked, "select range, date '2020-01-01' as day from range(3000) order by range desc").exact_rows()
+    assert [row[0] for row in ordered] == list(range(2999, -1, -1))
+
+
+def test_exact_rows_come_as_they_are_read(asked):
+    """The first of many before the last is known to be at fault."""
+    sql = "select date '2020-01-01' as day, if(range = 4000000, error('the last'), range) from range(4000001)"
+    rows = ask(asked, sql).exact_rows()
+
+    assert next(rows) == ("2020-01-01", 0)
+    with pytest.raises(QueryError, match="the last"):
+        list(rows)

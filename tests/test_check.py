@@ -72,6 +72,10 @@ LOSSES = {
         "drop view data_quality",
         ["view data_quality: isn't there", "published picks: can't be read", "view data_quality: can't be read"],
     ),
+    "a mark": (
+        "insert into marked_run values ('text', 1, true, false), ('image', 1, false, true)",
+        ["marks of runs: 2 unlike those of run_mark"],
+    ),
     "a table": ("drop table scenario", ["table scenario: isn't there"]),
     "a table's keys": (
         "create table kept as from published_pick; drop table published_pick; create table published_pick as"
@@ -106,7 +110,7 @@ def test_a_loss_shows(everything_database, tmp_path, proved, step):
         proved("Rows that are lost from a file", f"{len(LOSSES)} losses", f"{shown} named")
 
 
-@pytest.mark.parametrize("places", [3, swept(12)])
+@pytest.mark.parametrize("places", [4, swept(12)])
 def test_a_damaged_block_is_a_fault(everything_database, tmp_path, places):
     """A bit that turned on the disk, wherever: named, with no traceback; not where the file holds no row."""
     whole = everything_database.read_bytes()

@@ -82,12 +82,38 @@ def test_another_database_by_option_and_by_environment(energydb, tmp_path):
 
 
 def test_a_fault_is_one_line_and_no_traceback(energydb, tmp_path):
+    """After it what became of the file, and what can be done."""
     write(tmp_path / "bad.json", document(unit="J"))
 
     done = energydb("load", "bad.json")
+    checked = energydb("check", "bad.json")
 
+    fault = 'energydb: bad.json: $.unit: expected "Wh per million output tokens", got "J"\n'
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == 'energydb: bad.json: $.unit: expected "Wh per million output tokens", got "J"\n'
+    assert done.stderr == (
+        f"{fault}energydb: energy.duckdb: not built, and there is none: 1 fault in 1 file\n"
+        "energydb: mend that and load again\n"
+    )
+    assert (checked.returncode, checked.stdout, checked.stderr) == (1, "", fault)
+
+
+def test_faults_of_one_kind_are_one_line(energydb, tmp_path):
+    """The first of them, how many more there are, and in which files; what was there stays."""
+    assert energydb("load").returncode == 0
+    before = (tmp_path / "energy.duckdb").read_bytes()
+    for name in "abcde":
+        runs = [run(max_num_seqs=size) | {"p90_itl_ms": -size} for size in (8, 16)]
+        write(tmp_path / f"{name}.json", document(*runs, run(max_num_seqs=4), slug=name, best={}))
+
+    done = energydb("load", *(f"{name}.json" for name in "abcde"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "energydb: a.json: $.configurations[0].p90_itl_ms: expected a number > 0, got -8",
+        "energydb: and 9 more like it, in a.json, b.json, c.json and 2 more files",
+        "energydb: energy.duckdb: not built, and what was there is as it was: 10 faults in 5 files",
+        "energydb: mend that and load again; or leave out what isn't sound: the same command with --keep-going",
+    ]
+    assert (tmp_path / "energy.duckdb").read_bytes() == before
 
 
 def test_findings_are_said_and_counted(energydb, tmp_path):

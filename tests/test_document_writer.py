@@ -8,7 +8,7 @@ import pytest
 from energydb.ask.document_writer import model_document, rounded
 from energydb.sources.document import read_document
 from energydb.sources.records import Model, Run, Runs
-from tests.documents import SCOUT, run
+from tests.documents import SCOUT, only, run
 
 
 def model(*runs):
@@ -125,7 +125,7 @@ def test_a_document_has_its_gpus_in_order_and_the_picks_that_there_are():
     """A GPU without a run in time has no pick; power and output length are whole numbers, two blanks indent."""
     runs = [run(gpu=gpu, gpu_power_watts_total=400.0, avg_output_tokens=350.0) for gpu in ("X1", "H100", "B200")]
     made = msgspec.structs.replace(model(*runs), picks={"X1": 0, "B200": 2})
-    data = model_document(read_document(SCOUT).head, made)
+    data = model_document(only(read_document(SCOUT)).head, made)
     read = json.loads(data)
 
     assert read["gpus"] == ["B200", "H100", "X1"]
@@ -133,3 +133,50 @@ def test_a_document_has_its_gpus_in_order_and_the_picks_that_there_are():
     assert [read["best"][gpu] for gpu in read["best"]] == [read["configurations"][place] for place in (2, 0)]
     assert b'\n      "gpu_power_watts_total": 400,\n      "avg_output_tokens": 350,\n' in data
     assert data.startswith(b'{\n  "version": "1",\n')
+
+
+def written(**values):
+    """Write one run, and return what is in the document of it."""
+    made = msgspec.structs.replace(model(run() | values), picks={"H100": 0})
+    document = json.loads(model_document(only(read_document(SCOUT)).head, made))
+    (configuration,) = document["configurations"]
+    assert document["best"] == {"H100": configuration}
+    return configuration
+
+
+def test_a_pipeline_is_written_where_there_is_one():
+    """The published format has no such field: 1 goes without saying."""
+    assert written(pipeline_parallel=1) == run()
+    assert written(pipeline_parallel=2) == run() | {"pipeline_parallel": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (None, {}),
+        ("context_parallel 2", {"context_parallel": 2}),
+        ("a_parallel 2.5, ring_degree 4", {"a_parallel": 2.5, "ring_degree": 4}),
+        # Not as it's written here: the text itself.
+        ("ring_degree 4, a_parallel 2", {"other_parallel": "ring_degree 4, a_parallel 2"}),
+        ("context_parallel 2.0", {"other_parallel": "context_parallel 2.0"}),
+        ("context_parallel 02", {"other_parallel": "context_parallel 02"}),
+        ("context_parallel 1", {"other_parallel": "context_parallel 1"}),
+        ("context_parallel 2, context_parallel 2", {"other_parallel": "context_parallel 2, context_parallel 2"}),
+        ("context_parallel 99999999999", {"other_parallel": "context_parallel 99999999999"}),
+        ("context 2", {"other_parallel": "context 2"}),
+        ("in words", {"other_parallel": "in words"}),
+        ("tensor_parallel 2", {"other_parallel": "tensor_parallel 2"}),
+    ],
+)
+def test_each_other_degree_is_a_field_where_the_reader_joins_them_again(text, fields):
+    """Whatever else the text says stands as it is."""
+    assert written(other_parallel=text) == run() | fields
+
+
+def test_what_every_run_has_is_null_where_it_is_not_known():
+    """The reader would miss it; what came late to the format is left absent."""
+    unknown = dict.fromkeys(("max_num_seqs", "p90_itl_ms", "p99_itl_ms"))
+    late = ("p95_itl_ms", "avg_running_batch")
+    made = run() | unknown
+
+    assert written(**unknown, **dict.fromkeys(late)) == {name: made[name] for name in made if name not in late}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from energydb.errors import DocumentError, DocumentErrors, FindingsError, LockedError, MachineError
+from energydb.errors import DocumentError, DocumentErrors, FindingsError, LockedError, MachineError, RefusedError
 
 
 def test_a_place_is_cut_and_a_problem_is_not():
@@ -53,3 +53,43 @@ def test_who_holds_a_file_is_named(message, by):
     said = str(LockedError(Path("e.duckdb"), message))
 
     assert said == f"e.duckdb: held open for writing by {by}; close it there and try again"
+
+
+def test_faults_of_one_kind_are_told_by_the_first():
+    """One place, whichever run or model, and one rule, whatever the values; one that spoils several things is one."""
+    faults = [
+        DocumentError("x/a.json", "$.runs[0].gpus", 'expected a number, got "1"'),
+        DocumentError("x/a.json", "$.runs[1].gpus", 'expected a number, got "2, got 3"'),
+        DocumentError("x/b.json", "$.runs[0].gpus", "expected a number, got null"),
+        DocumentError("x/b.json", "$.runs[0].gpus", "expected 2.5 as in c.json: $.runs[4], got 1e-7"),
+        DocumentError("x/c.json", "$.runs[0].gpus", "expected 7 as in c.json: $.runs[12], got 8"),
+        DocumentError("x/d.json", "$.runs[0].watts", "expected a number, got null"),
+        DocumentError("x/d.json", "$.models.org/A-1.5B.size", "expected a number, got null"),
+        DocumentError("x/d.json", "$.models.org/B-2B.size", "expected a number, got null"),
+    ]
+    told = DocumentErrors([*faults, faults[0], faults[-1]])
+
+    assert told.lines == (
+        'x/a.json: $.runs[0].gpus: expected a number, got "1"',
+        "and 2 more like it, in a.json, b.json",
+        "x/b.json: $.runs[0].gpus: expected 2.5 as in c.json: $.runs[4], got 1e-7",
+        "and 1 more like it, in c.json",
+        "x/d.json: $.runs[0].watts: expected a number, got null",
+        "x/d.json: $.models.org/A-1.5B.size: expected a number, got null",
+        "and 1 more like it, in d.json",
+    )
+    assert told.counted == "8 faults in 4 files"
+
+
+def test_what_was_refused_says_what_became_of_the_file(tmp_path):
+    """And the next step, last."""
+    target = tmp_path / "energy.duckdb"
+    refused = RefusedError([DocumentError("a.json", "$", "one")], target, "mend that")
+
+    assert refused.lines == (
+        "a.json: $: one",
+        f"{target}: not built, and there is none: 1 fault in 1 file",
+        "mend that",
+    )
+    target.touch()
+    assert refused.lines[1] == f"{target}: not built, and what was there is as it was: 1 fault in 1 file"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from energydb.ask.export import model_documents
 from energydb.errors import DataError, UsageError
 from energydb.load import load
-from tests.conftest import add_model, add_release, add_run
+from tests.conftest import add_model, add_release, add_run, insert
 from tests.documents import LLAMA, SCOUT, document, older_release, run, write
 from tests.leaderboards import text_row, write_leaderboard
 
@@ -115,6 +115,50 @@ def go_round(made, folder: Path) -> None:
 
     assert contents(folder / "first.duckdb") == contents(folder / "second.duckdb")
     assert json.loads((exported / "small.json").read_text()) == made
+
+
+def test_every_kind_of_parallelism_goes_round(tmp_path):
+    """Pipelines, other degrees and what isn't known of a run: the same rows, and the same figures in the document."""
+    degrees = [
+        {},
+        {"pipeline_parallel": 2},
+        {"ring_degree": 4, "context_parallel": 2},
+        {"context_parallel": 2.5, "pipeline_parallel": 3},
+        {"other_parallel": "two by two"},
+        {"max_num_seqs": None},
+        {"p90_itl_ms": None, "p99_itl_ms": None},
+    ]
+    runs = [run(max_num_seqs=2**number) | further for number, further in enumerate(degrees)]
+    made = document(*runs, best={"H100": runs[2]})
+
+    go_round(made, tmp_path)
+
+    with duckdb.connect(str(tmp_path / "second.duckdb"), read_only=True) as connection:
+        rows = connection.execute(
+            "select pipeline_parallel, other_parallel from configuration order by configuration_key"
+        ).fetchall()
+    assert rows == [
+        (1, None),
+        (2, None),
+        (1, "context_parallel 2, ring_degree 4"),
+        (3, "context_parallel 2.5"),
+        (1, "two by two"),
+        (1, None),
+        (1, None),
+    ]
+
+
+def test_a_degree_of_1_and_4_0_are_written_as_what_they_mean(tmp_path):
+    """Nothing, and a whole number: the rows are the same."""
+    made = document(run(context_parallel=1, ring_degree=4.0, pipeline_parallel=2.0, num_gpus=8.0))
+    load([write(tmp_path / "made.json", made)], tmp_path / "first.duckdb", strict=False)
+    exported = export(tmp_path / "first.duckdb", tmp_path / "out")
+    load([exported], tmp_path / "second.duckdb", strict=False)
+
+    (written,) = json.loads((exported / "small.json").read_text())["configurations"]
+    assert contents(tmp_path / "first.duckdb") == contents(tmp_path / "second.duckdb")
+    assert "context_parallel" not in written
+    assert [json.dumps(written[name]) for name in ("ring_degree", "pipeline_parallel", "num_gpus")] == ["4", "2", "8"]
 
 
 def test_a_leaderboard_is_rounded_as_the_publisher_rounds(tmp_path):
@@ -220,13 +264,18 @@ def test_the_command_writes_a_file_a_model(energydb, seed_database, tmp_path):
     assert [path.read_bytes() for path in written] == [LLAMA.read_bytes(), SCOUT.read_bytes()]
 
 
+# What the head of a model document must say.
+HEAD = {
+    **dict.fromkeys(("document_version", "unit", "data_url", "version", "compiled_evidence", "method"), "said"),
+    **dict.fromkeys(("selection", "used_for", "configurations_note"), "said"),
+    **dict.fromkeys(("updated", "released", "retrieved"), "2026-01-01"),
+}
+
+
 def file_of_documents(database, tmp_path, **models: dict) -> Path:
     """Close a made file of model documents, a task with one model each, and return its path."""
-    texts = ("document_version", "unit", "data_url", "version", "compiled_evidence", "method", "selection")
-    head = dict.fromkeys((*texts, "used_for", "configurations_note"), "said")
-    days = dict.fromkeys(("updated", "released", "retrieved"), "2026-01-01")
     for key, (task, values) in enumerate(models.items(), 1):
-        release = add_release(database, key, task=task, **head, **days)
+        release = add_release(database, key, task=task, **HEAD)
         model = add_model(database, key, release_key=release, slug=values.pop("slug", "small"))
         add_run(database, model_key=model, **values)
     database.commit()
@@ -251,9 +300,94 @@ def test_only_a_slug_that_names_a_file_is_one(database, tmp_path):
     assert taken == [(f"{slug}.json", slug) for slug in slugs[5:]]
 
 
-def test_a_run_without_max_num_seqs_is_in_no_document(database, tmp_path):
-    """The format has no word for it; to leave it out would lose it."""
+def test_a_run_without_max_num_seqs_says_so(database, tmp_path):
+    """As null: to leave it out would be a fault of the document."""
     path = file_of_documents(database, tmp_path, chat={"max_num_seqs": None})
 
-    with pytest.raises(DataError, match="small: a run without max_num_seqs has no place in a model document"):
-        list(model_documents(path, "chat"))
+    ((_, data),) = model_documents(path, "chat")
+    assert [made["max_num_seqs"] for made in json.loads(data)["configurations"]] == [None]
+
+
+def test_gpus_and_precisions_are_written_as_they_were_published(database, tmp_path):
+    """Their one name is the database's; the way back gives the publisher's, also to the picks."""
+    named = {"gpu_as_published": "NVIDIA H100 80GB HBM3", "precision_as_published": "bfloat16"}
+    add_release(database, 1, **HEAD)
+    add_model(database, 1, release_key=1)
+    add_run(database, model_key=1, **named)
+    add_run(database, model_key=1, gpu="B200")
+    insert(database, "published_pick", model_key=1, gpu="H100", configuration_key=1)
+    database.commit()
+    database.close()
+
+    ((_, data),) = model_documents(tmp_path / "made.duckdb", "chat")
+    made = json.loads(data)
+    assert made["gpus"] == ["B200", "NVIDIA H100 80GB HBM3"]
+    assert [(run["gpu"], run["precision"]) for run in made["configurations"]] == [
+        ("NVIDIA H100 80GB HBM3", "bfloat16"),
+        ("B200", "BF16"),
+    ]
+    assert made["best"] == {"NVIDIA H100 80GB HBM3": made["configurations"][0]}
+
+
+def test_percentiles_that_are_not_published_are_null(database, tmp_path):
+    """Those that every run has; what came late is left absent. The others stay."""
+    lacking = {"p90_itl_ms": None, "p95_itl_ms": None, "p99_itl_ms": None, "median_itl_ms": 20.25}
+    path = file_of_documents(database, tmp_path, chat={**lacking})
+    ((_, data),) = model_documents(path, "chat")
+    (written,) = json.loads(data)["configurations"]
+
+    assert written["median_itl_ms"] == 20.25
+    assert (written["p90_itl_ms"], written["p99_itl_ms"]) == (None, None)
+    assert [name for name, value in written.items() if value is None] == ["p90_itl_ms", "p99_itl_ms"]
+    assert "p95_itl_ms" not in written
+
+
+def test_percentiles_that_a_leaderboard_lacks_are_null(database, tmp_path):
+    """Rounding what isn't there made a traceback."""
+    add_release(database, 1, task="lm-arena-chat", format="leaderboard", data_version="2026-01-01")
+    add_model(database, 1, release_key=1)
+    add_run(database, model_key=1, p90_itl_ms=None, p95_itl_ms=None, p99_itl_ms=None, median_itl_ms=20.26)
+    add_model(database, 2, release_key=1, slug="lost")  # all of its runs were left out
+    database.commit()
+    database.close()
+
+    ((name, data),) = model_documents(tmp_path / "made.duckdb", "lm-arena-chat", like=SCOUT)
+    (written,) = json.loads(data)["configurations"]
+    assert (name, written["median_itl_ms"]) == ("small.json", 20.3)
+    assert (written["p90_itl_ms"], written["p99_itl_ms"]) == (None, None)
+    assert "p95_itl_ms" not in written
+
+
+def test_what_was_never_kept_is_said(energydb, database, tmp_path):
+    """In one line: the fields that energydb doesn't know, and what load left out, of that release alone."""
+    insert(database, "task", id="other", kind="text")
+    field = {"type": "number", "objects": 3, "example": "1"}
+    path = file_of_documents(database, tmp_path, chat={}, code={})
+    with duckdb.connect(str(path)) as made:
+        for key, place in ((1, "$.clock"), (1, "$.configurations[*].clock"), (1, "$.a"), (2, "$.b")):
+            insert(made, "unknown_field", release_key=key, place=place, field=place.rpartition(".")[2], **field)
+        lost = {"file_name": "x.json", "place": "$", "fault": "expected a number, got text"}
+        for key, (release, task, runs) in enumerate(((1, "chat", 3), (None, "chat", None), (None, "other", 9)), 1):
+            insert(made, "left_out", left_out_key=key, release_key=release, task=task, runs=runs, **lost)
+
+    done = energydb("export", "documents", "out", "--task", "chat", "--database", path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == (
+        "chat: what was never kept is in no document: the fields a, clock (energydb query notice),"
+        " and 3 runs and more left out at load (energydb query left_out)\n"
+        "out: 1 document of chat\n"
+    )
+    done = energydb("export", "documents", "out", "--task", "code", "--database", path)
+    assert done.stderr == (
+        "code: what was never kept is in no document: the field b (energydb query notice)\nout: 1 document of code\n"
+    )
+
+
+def test_a_task_is_named_as_people_write_it(seed_database, everything_database):
+    """And where it is wrong those are listed that are there in the form that is asked for."""
+    spoken = list(model_documents(seed_database, "LM arena_chat"))
+    assert spoken == list(model_documents(seed_database, "lm-arena-chat"))
+    with pytest.raises(UsageError, match="expected one of the tasks lm-arena-chat, got nope"):
+        list(model_documents(everything_database, "nope"))
+    with pytest.raises(UsageError, match="expected one of the tasks gpqa, lm-arena-chat, got nope"):
+        list(model_documents(everything_database, "nope", like=SCOUT))

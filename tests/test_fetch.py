@@ -17,7 +17,7 @@ import energydb.sources.fetch
 from energydb.cli.commands import fetch as fetch_command
 from energydb.errors import DataError, DocumentErrors, MachineError, UsageError
 from energydb.sources.fetch import Changes, default_url, fetch
-from tests.leaderboards import text_row, write_leaderboard
+from tests.leaderboards import change, change_run, text_row, write_leaderboard
 
 Answer = Callable[[http.server.BaseHTTPRequestHandler], bool]
 CHAT = "tasks/lm-arena-chat.json"
@@ -135,7 +135,8 @@ def test_what_changed_is_said(server, tmp_path):
     assert changes.changed == ("index.json",)
     assert changes.gone == ("models/org__Small-1B__gpqa.json", "tasks/gpqa.json")
     assert len(changes.same) == 7
-    assert fetch(tmp_path / "data", server.url) == Changes((), (), (), ("index.json", *changes.same))
+    same = ("index.json", *changes.same)
+    assert fetch(tmp_path / "data", server.url) == Changes(tmp_path / "data", (), (), (), same)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +174,7 @@ FAULTS = [
     (answer(500), MachineError, "the server answered 500 Internal Server Error, 4 times in a row; try again later"),
     (cut_off(10**6), MachineError, "the connection failed: .* 4 times in a row; try again later"),
     (answer(200, b"<html>not here</html>"), DocumentErrors, rf"/data/{CHAT}: \$: expected JSON, got '<'"),
-    (answer(200, b'{"task": "gpqa"}'), DocumentErrors, rf"/data/{CHAT}: \$.task_display_name: expected a value"),
+    (answer(200, b'{"task": "gpqa"}'), DocumentErrors, rf"/data/{CHAT}: \$.configurations: expected a value"),
     (answer(302, Location="file:///etc/passwd"), DataError, "can't be fetched"),
     (answer(302, Location=f"/data/{CHAT}"), DataError, "can't be fetched: Exceeded 30 redirects"),
 ]
@@ -371,3 +372,157 @@ def test_the_command_to_load_what_was_fetched_can_be_typed(tmp_path, capsys):
     ]
     assert second.out.splitlines() == ["changed  index.json", "gone     tasks/old.json"]
     assert second.err.startswith(f"{odd}: 0 new, 1 changed, 1 gone, 2 same.")
+
+
+# --- What this energydb doesn't know, or can't load ----------------------------------------------------------
+
+
+def spoil(folder: Path) -> None:
+    """Publish what can't be loaded: a run without its energy, and a field more in its task."""
+    change_run(folder / CHAT, 0, energy_per_token_joules=..., ttft_ms=40.5)
+    change(folder / "index.json", last_updated="2026-06-01")
+
+
+def test_what_cannot_be_loaded_arrives_beside_what_can(server, tmp_path):
+    """Under the date that it says of itself; what was there stays, and its changes are told."""
+    fetch(tmp_path / "data", server.url)
+    before = snapshot(tmp_path / "data")
+    spoil(server.folder)
+    changes = fetch(tmp_path / "data", server.url)
+
+    assert changes.folder == tmp_path / "data-2026-06-01"
+    assert snapshot(tmp_path / "data") == before
+    assert snapshot(changes.folder) == snapshot(server.folder)
+    assert (changes.new, changes.changed, changes.gone) == ((), ("index.json", CHAT), ())
+    assert [str(fault) for fault in changes.faults] == [
+        f"{server.url}/{CHAT}: $.configurations[0].energy_per_token_joules: expected a value, got no such field"
+    ]
+    assert {path.name for path in tmp_path.iterdir()} == {"published", "data", "data-2026-06-01"}
+
+
+def test_a_second_such_fetch_of_one_day_takes_the_first_ones_place(server, tmp_path):
+    """And what can be loaded again, that of the folder itself; the other stays for who wants it."""
+    fetch(tmp_path / "data", server.url)
+    sound = snapshot(server.folder)
+    spoil(server.folder)
+    fetch(tmp_path / "data", server.url)
+    change_run(server.folder / CHAT, 1, energy_per_token_joules="0.5")
+    again = fetch(tmp_path / "data", server.url)
+
+    assert (again.folder, len(again.faults)) == (tmp_path / "data-2026-06-01", 2)
+    assert snapshot(again.folder) == snapshot(server.folder)
+    for place, content in sound.items():
+        (server.folder / place).write_bytes(content)
+    change(server.folder / "index.json", last_updated="2026-07-01")
+    mended = fetch(tmp_path / "data", server.url)
+    assert (mended.folder, mended.faults, mended.changed) == (tmp_path / "data", (), ("index.json",))
+    assert snapshot(tmp_path / "data") == snapshot(server.folder)
+    assert {path.name for path in tmp_path.iterdir()} == {"published", "data", "data-2026-06-01"}
+
+
+def test_where_nothing_was_or_what_could_not_be_loaded_it_takes_its_place(server, tmp_path):
+    """There is nothing to keep."""
+    spoil(server.folder)
+    assert fetch(tmp_path / "data", server.url).folder == tmp_path / "data"
+    change(server.folder / "index.json", last_updated="2026-06-02")
+    again = fetch(tmp_path / "data", server.url)
+
+    assert (again.folder, again.changed, len(again.faults)) == (tmp_path / "data", ("index.json",), 1)
+    assert {path.name for path in tmp_path.iterdir()} == {"published", "data"}
+
+
+def test_the_command_says_what_is_new_and_what_cannot_be_loaded(server, energydb, tmp_path):
+    """Exit code 1, and the command that loads what is sound; that works."""
+    energydb("fetch", "data", "--from", server.url)
+    spoil(server.folder)
+    done = energydb("fetch", "data", "--from", server.url)
+
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == ["changed  index.json", f"changed  {CHAT}"]
+    fault = "$.configurations[0].energy_per_token_joules: expected a value, got no such field"
+    assert done.stderr.splitlines() == [
+        f"energydb: {server.url}/{CHAT}: {fault}",
+        "data-2026-06-01: 0 new, 2 changed, 0 gone, 8 same; 1 fault in 1 file. What is sound of it:"
+        " energydb load data-2026-06-01 --keep-going",
+        "data: as it was, as all of that can be loaded",
+    ]
+    loaded = energydb("load", "data-2026-06-01", "--keep-going")
+    assert loaded.returncode == 1
+    assert "left out: lm-arena-chat: org/Mix-8B: 1 run\n" in loaded.stderr
+    assert energydb("load", "data").returncode == 0
+
+
+def test_a_field_that_is_not_known_is_told_and_no_fault(server, energydb, tmp_path):
+    """Once, wherever it is."""
+    for place in (0, 1):
+        change_run(server.folder / CHAT, place, ttft_ms=40.5)
+    change_run(server.folder / "tasks/gpqa.json", 0, ttft_ms=40.5)
+    change(server.folder / "index.json", schema_version=4)
+    done = energydb("fetch", "data", "--from", server.url)
+
+    assert done.returncode == 0
+    assert sorted(done.stderr.splitlines()[:-1]) == [
+        "notice: schema_version: a field that energydb doesn't know: a whole number",
+        "notice: ttft_ms: a field that energydb doesn't know: a number",
+    ]
+    assert done.stderr.splitlines()[-1].endswith("Load it: energydb load data")
+
+
+@pytest.mark.parametrize("said", [{"last_updated": 20260601}, {"last_updated": None}], ids=str)
+def test_an_index_without_its_date_is_brought_all_the_same(server, tmp_path, said):
+    fetch(tmp_path / "data", server.url)
+    change(server.folder / "index.json", **said)
+    changes = fetch(tmp_path / "data", server.url)
+
+    assert (changes.folder, len(changes.faults)) == (tmp_path / "data-undated", 1)
+    assert snapshot(changes.folder) == snapshot(server.folder)
+
+
+@pytest.mark.parametrize("said", ["../../evil", "a/b", ""])
+def test_a_date_that_leads_elsewhere_is_refused(server, tmp_path, said):
+    change(server.folder / "index.json", last_updated=said)
+    with pytest.raises(DataError, match="expected a name that can only name a file"):
+        fetch(tmp_path / "data", server.url)
+
+    assert {path.name for path in tmp_path.iterdir()} == {"published"}
+
+
+@pytest.mark.parametrize("model_id", [..., None, 7])
+def test_a_run_that_names_no_model_keeps_nothing_from_coming(server, tmp_path, model_id):
+    """Others name it, or nobody does."""
+    change_run(server.folder / CHAT, 1, model_id=model_id)
+    changes = fetch(tmp_path / "data", server.url)
+
+    assert len(changes.faults) == 1
+    assert snapshot(tmp_path / "data") == snapshot(server.folder)
+
+
+def test_what_lies_beside_is_not_replaced(server, tmp_path):
+    """Where the folder with the date is somebody's own, nothing is done."""
+    fetch(tmp_path / "data", server.url)
+    spoil(server.folder)
+    (tmp_path / "data-2026-06-01").mkdir()
+    (tmp_path / "data-2026-06-01" / "mine.txt").write_text("mine")
+    before = snapshot(tmp_path)
+
+    with pytest.raises(
+        UsageError, match=r"data-2026-06-01: expected a folder for this data alone, got one with mine"
+    ):
+        fetch(tmp_path / "data", server.url)
+    assert snapshot(tmp_path) == before
+
+
+def test_beside_a_link_or_the_folder_one_is_in(server, tmp_path, monkeypatch):
+    """The new one lies where the old one really is."""
+    (tmp_path / "disk").mkdir()
+    fetch(tmp_path / "disk" / "data", server.url)
+    (tmp_path / "link").symlink_to(tmp_path / "disk" / "data")
+    monkeypatch.chdir(tmp_path / "disk" / "data")
+    spoil(server.folder)
+
+    for named in (tmp_path / "link", Path()):
+        assert fetch(named, server.url).folder == tmp_path / "disk" / "data-2026-06-01"
+        assert snapshot(tmp_path / "disk" / "data-2026-06-01") == snapshot(server.folder)
+        shutil.rmtree(tmp_path / "disk" / "data-2026-06-01")
+    monkeypatch.chdir(tmp_path / "disk")
+    assert fetch(Path("data"), server.url).folder == Path("data-2026-06-01")

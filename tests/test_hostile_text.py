@@ -29,7 +29,7 @@ def database(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "in").mkdir()
     for place, text in enumerate(HOSTILE.values()):
-        made = document(slug=f"m{place}", name=text)
+        made = document(slug=f"m{place}", name=text, model_id=f"org/m{place}")
         for run in (*made["configurations"], *made["best"].values()):
             run["row_id"] = run["row_id"].replace("small", f"m{place}")
         write(folder / "in" / f"{place}.json", made)
@@ -91,10 +91,26 @@ def test_a_fault_shows_it_on_one_line(energydb, tmp_path):
     hostile = HOSTILE["terminal"] + HOSTILE["line ends"]
     (tmp_path / "in").mkdir()
     write(tmp_path / "in" / "a.json", document(unit=hostile))
-    write(tmp_path / "in" / "b.json", document() | {hostile: 1})
+    write(tmp_path / "in" / "b.json", document(best={hostile: 1}))
     write(tmp_path / "in" / f"c{hostile}.json", document(boundary="wall"))
     done = energydb("check", "in")
 
     assert (done.returncode, done.stdout) == (1, "")
     assert {char for char in done.stderr if not char.isprintable()} == {"\n"}
     assert len(done.stderr.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "key", [*HOSTILE.values(), "a\0b", "half \ud800", ""], ids=[*HOSTILE, "NUL", "half", "empty"]
+)
+def test_a_field_of_any_name_and_value_is_told(tmp_path, key):
+    """And not refused; what of its name can't be stored is written as an escape."""
+    load([write(tmp_path / "a.json", document() | {key: key})], tmp_path / "energy.duckdb", strict=False)
+    with duckdb.connect(str(tmp_path / "energy.duckdb"), read_only=True) as connection:
+        ((place, field, example),) = connection.execute("select place, field, example from unknown_field").fetchall()
+
+    stored = {"a\0b": "a\\u0000b", "half \ud800": "half \\ud800", HOSTILE["long"]: f"{'x' * 197}..."}.get(key, key)
+    assert field == stored
+    assert place == (f"$.{'x' * 195}..." if key == HOSTILE["long"] else f"$.{stored}")
+    whole = json.dumps(key)
+    assert example == (whole if len(whole) <= 80 else f"{whole[:77]}...")

@@ -20,6 +20,7 @@ from energydb.paths import newest_revision
 from energydb.store.tables import Configuration
 from tests.conftest import answer
 from tests.documents import LLAMA, SCOUT, document, older_release, run, write
+from tests.leaderboards import write_leaderboard
 
 # DuckDB's checksum of the header, and the random identifier that it gives each file.
 OWN_BYTES = [*range(8), *range(124, 140)]
@@ -167,37 +168,21 @@ def test_heads_that_disagree_are_named_field_by_field(tmp_path):
     ]
 
 
-def test_a_slug_twice_in_one_release_is_refused(tmp_path):
-    """Two documents of one model would count its runs twice."""
+def test_a_model_twice_in_one_release_is_a_finding(tmp_path):
+    """Two documents of one model would count its runs twice: both are kept, found, and with strict refused."""
     write(tmp_path / "a.json", document())
-    write(tmp_path / "b.json", document(name="Small again"))
-
-    with pytest.raises(DocumentErrors, match=r"b\.json: \$\.slug: expected a slug once.*a\.json"):
-        check([tmp_path])
-
-
-def test_a_report_counts_its_models(tmp_path):
-    """In each release: one, two, and one that two releases hold."""
-    write(tmp_path / "older.json", document(**older_release()))
-    write(tmp_path / "newer.json", document())
-
-    assert check([SCOUT]).models == 1
-    assert check([SCOUT, LLAMA]).models == 2
-    assert check([tmp_path]).models == 2
-
-
-def test_two_releases_lie_side_by_side(tmp_path):
-    """Nothing is counted twice, and the newer one is current."""
-    older = document(run(joules_per_output_token=0.5), **older_release())
-    newer = document(run(joules_per_output_token=0.7), params_b=9.0, active_params_b=9.0)
+    write(tmp_path / "b.json", document(run(max_num_seqs=16), name="Small again", model_id="ORG/small"))
     path = tmp_path / "energy.duckdb"
-    load([write(tmp_path / "older.json", older), write(tmp_path / "newer.json", newer)], path, strict=True)
 
-    assert ask(path, "select count(*) as runs from configuration") == [{"runs": 2}]
-    assert ask(path, "select joules_per_output_token from best_pick") == [{"joules_per_output_token": 0.7}]
-    assert ask(path, "select params_b from model_detail order by is_current") == [
-        {"params_b": 8.0},
-        {"params_b": 9.0},
+    report = load([tmp_path], path, strict=False)
+
+    assert sorted((row["document"], row["check_name"], row["found"]) for row in report.findings.named()) == [
+        ("a.json", "identity", "also small (ORG/small) in b.json"),
+        ("b.json", "identity", "also small (org/Small) in a.json"),
+    ]
+    assert ask(path, "select name, max_num_seqs from configuration join model using (model_key) order by name") == [
+        {"name": "Small", "max_num_seqs": 8},
+        {"name": "Small again", "max_num_seqs": 16},
     ]
 
 
@@ -542,3 +527,59 @@ def test_tables_hold_a_column_for_every_field():
     names = {column.name for column in Configuration.__table__.columns}
 
     assert set(json.loads(SCOUT.read_text())["configurations"][0]) <= names
+
+
+STRAYS = ["._a.json", ".DS_Store", ".a.json.swp", "a.json~", "b.json.bak", "c.json.orig"]
+
+
+@pytest.mark.parametrize("stray", STRAYS)
+def test_what_editors_and_file_managers_left_is_passed_over(tmp_path, stray):
+    """With a word, whatever is in it; and what is no document at all without one."""
+    shutil.copy(SCOUT, tmp_path / "a.json")
+    (tmp_path / stray).write_bytes(b"\x00\x05\x16\x07")
+    (tmp_path / "notes.txt").write_text("mine")
+
+    report = check([tmp_path])
+
+    assert report.notes == (f"{tmp_path}: passed over, as their names are no documents': {stray}",)
+    assert [row["runs"] for row in report.contents.named()] == [20]
+
+
+def test_of_many_strays_and_of_empty_folders_there_is_a_line_a_folder(tmp_path):
+    """A disk from a Mac has one beside each document."""
+    (tmp_path / "in" / "deeper").mkdir(parents=True)
+    (tmp_path / "in" / "empty").mkdir()
+    shutil.copy(SCOUT, tmp_path / "in" / "deeper")
+    for number in range(8):
+        (tmp_path / "in" / f"._{number}.json").write_text("")
+    (tmp_path / "in" / "deeper" / "._scout.json").write_text("")
+
+    passed_over = "passed over, as their names are no documents'"
+    assert check([tmp_path / "in"]).notes == (
+        f"{tmp_path}/in: {passed_over}: ._0.json, ._1.json, ._2.json, ._3.json, ._4.json and 3 more",
+        f"{tmp_path}/in/deeper: {passed_over}: ._scout.json",
+        f"{tmp_path}/in/empty: an empty folder, passed over",
+    )
+
+
+def test_a_stray_that_is_named_is_read(tmp_path):
+    """Who names a file means it."""
+    shutil.copy(SCOUT, tmp_path / "scout.json~")
+    (tmp_path / "._scout.json").write_bytes(b"\x00\x05\x16\x07")
+
+    assert [row["runs"] for row in check([tmp_path / "scout.json~"]).contents.named()] == [20]
+    with pytest.raises(DocumentErrors, match=r"\._scout\.json: \$: expected JSON"):
+        check([tmp_path / "._scout.json"])
+
+
+def test_strays_of_a_leaderboard_are_told_beside_those_of_documents(tmp_path):
+    """One line for each folder that has some, in the load's words."""
+    write_leaderboard(tmp_path / "in" / "board")
+    shutil.copy(SCOUT, tmp_path / "in")
+    (tmp_path / "in" / "board" / "models" / "old.json").write_text("{")
+    (tmp_path / "in" / ".DS_Store").write_text("")
+
+    assert check([tmp_path / "in"]).notes == (
+        f"{tmp_path}/in: passed over, as their names are no documents': .DS_Store",
+        f"{tmp_path}/in/board: passed over, as index.json names no such files: models/old.json",
+    )

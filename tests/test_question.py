@@ -29,11 +29,12 @@ def test_a_name_alone(asked):
 
 
 def test_parameters_become_arguments(asked):
-    """In either spelling, in any order; text is quoted."""
+    """In either spelling, in any order; text is quoted, and truth is not."""
     assert sql(asked, "pick", "--max-num-gpus", "2", "--max-p99-itl-ms=100") == (
         "from pick(max_p99_itl_ms := 100.0, max_num_gpus := 2)"
     )
     assert sql(asked, "pick", "--only-precision", "it's") == "from pick(only_precision := 'it''s')"
+    assert sql(asked, "pick", "--without-findings", "True") == "from pick(without_findings := true)"
     assert sql(asked, "energy_at", "--at-concurrency", "1e2") == "from energy_at(100.0)"
     assert sql(asked, "deployment_plan", "--under-scenario", "france", "--demand-tokens-per-second", "5") == (
         "from deployment_plan(5.0, under_scenario := 'france')"
@@ -72,6 +73,74 @@ def test_the_whole_name_wins_over_longer_ones(database):
         sql(database, "configuration_detail", model="405b-instruct")
 
 
+def test_case_points_dashes_underscores_and_blanks_are_alike(asked):
+    """In whatever names something: a view, an option, a task, a model, a GPU, and text given to a macro."""
+    assert sql_of(asked, "Best Pick", [], {})[0] == sql_of(asked, "best-pick", [], {})[0] == "best_pick"
+    assert sql(asked, "pick", "--Max_P99-ITL_ms", "5") == "from pick(max_p99_itl_ms := 5.0)"
+    assert sql(asked, "best_pick", task="LM arena chat").endswith("where task = 'lm-arena-chat'")
+    assert sql(asked, "best_pick", model="LLAMA_3.1.70B").endswith("where model = 'llama-3-1-70b-instruct'")
+    assert sql(asked, "best_pick", gpu="nvidia h100 80gb hbm3").endswith("where gpu = 'H100'")
+    assert sql(asked, "footprint", scenario="FRANCE").count("scenario = '") == 1
+    assert sql(asked, "pick", "--only-precision", "torch.bfloat16") == "from pick(only_precision := 'BF16')"
+
+
+def test_a_view_may_be_called_with_blanks(energydb, everything_database):
+    """Which SQL can't begin with: no SELECT is taken for a name."""
+    plain = energydb("query", "best_pick", "--database", everything_database)
+    spoken = energydb("query", "Best pick", "--database", everything_database)
+
+    assert (spoken.returncode, spoken.stdout) == (0, plain.stdout)
+
+
+def test_another_board_of_the_same_chip_is_another_gpu(database):
+    """The one that is meant by a usual name is found, whatever else contains it."""
+    model_key = add_model(database)
+    for gpu in ("H100", "H100 PCIe", "GH200"):
+        add_run(database, model_key=model_key, gpu=gpu)
+
+    for given, gpu in (
+        ("h100-sxm", "H100"),
+        ("H100", "H100"),
+        ("NVIDIA H100 PCIe", "H100 PCIe"),
+        ("h100_pcie", "H100 PCIe"),
+        ("NVIDIA GH200 480GB", "GH200"),
+    ):
+        assert sql(database, "configuration_detail", gpu=given) == f"from configuration_detail where gpu = '{gpu}'"
+    with pytest.raises(UsageError, match="expected one of GH200, H100, H100 PCIe, got H100 NVL"):
+        sql(database, "configuration_detail", gpu="H100 NVL")
+
+
+def test_a_model_is_found_by_its_id_whatever_its_slug_is(database):
+    """Two makers of one slug are told apart by what comes before it, and twice one slug by its number."""
+    for key, slug, model_id in ((1, "short", "one/Some-Long.Name"), (2, "some-long", "two/Other"), (3, "x", "a/x")):
+        add_run(database, model_key=add_model(database, key, slug=slug, name=slug, model_id=model_id))
+    values = ["one/short", "three/short", "some-long", "some-long #2"]
+    database.execute(f"create view shown as select unnest({values}) as model")
+
+    def named(model):
+        return sql(database, "shown", model=model).removeprefix("from shown where model = ")
+
+    assert sql(database, "configuration_detail", model="One/some_long name").endswith("model = 'short'")
+    assert named("one/some-long-name") == named("ONE/short") == "'one/short'"
+    assert named("three/Short") == "'three/short'"
+    assert named("Some_Long #2") == "'some-long #2'"
+    assert named("two/other") == named("some long") == "'some-long'"
+    with pytest.raises(UsageError, match="got short, which fits one/short, three/short"):
+        named("short")
+
+
+def test_text_given_to_a_macro_in_sql_is_alike_too(asked):
+    """As where it is called in a shell, which no command line has looked at."""
+    scenario = asked.execute("select name from scenario order by name limit 1").fetchone()[0]
+    given = scenario.upper().replace("-", "_")
+    plan = "select scenario from deployment_plan(5, under_scenario := ?) limit 1"
+
+    assert asked.execute(plan, [given]).fetchone() == (scenario,)
+    found = asked.execute("select count(*) filter (qualifies) from pick(only_precision := ' bf16 ')").fetchone()
+    assert found == asked.execute("select count(*) filter (qualifies) from pick(only_precision := 'BF16')").fetchone()
+    assert found > (0,)
+
+
 def test_a_few_names_are_listed_and_of_many_the_near_ones(database):
     """Twenty fit a line or two; of hundreds nobody reads the list."""
     for key in range(1, 21):
@@ -95,6 +164,7 @@ def test_a_few_names_are_listed_and_of_many_the_near_ones(database):
         ("pick", ["--max-p99-itl-ms"], {}, "--max-p99-itl-ms: expected a value, got none"),
         ("pick", ["--max-p99-itl-ms=1", "--max-p99-itl-ms=2"], {}, "expected it once, got it twice"),
         ("pick", ["--max-num-gpus", "2.5"], {}, "--max-num-gpus: expected a whole number, got 2.5"),
+        ("pick", ["--without-findings", "1"], {}, "--without-findings: expected true or false, got 1"),
         ("pick", ["stray"], {}, "pick: no such option: stray; it takes --max-median-itl-ms, "),
         ("energy_at", [], {}, r"energy_at: expected --at-concurrency \(concurrency limit"),
         ("best_pick", ["--nope", "3"], {}, "best_pick: no such option: --nope"),

@@ -146,7 +146,7 @@ def test_a_line_to_type_answers(folder, programs, line):
     """Each question as people put it: with rows, but where the two shipped models hold none."""
     shown = run(line, folder, programs / "energydb")
 
-    empty = ("precision_comparison", "repeat_spread", "release_change")
+    empty = ("precision_comparison", "repeat_spread", "release_change", "withdrawn_run", "notice")
     assert ("no rows" in shown) == any(name in line for name in empty)
 
 

@@ -40,6 +40,9 @@ PICKS: list[dict[str, Any]] = [
     {},
     *({limit: value} for limit, *values in LIMITS for value in values if value),
     {"max_num_gpus": 2},
+    {"without_findings": True},
+    {"without_findings": False, "max_num_gpus": 2},
+    {"without_findings": True, "max_p99_itl_ms": 25.0, "min_tokens_per_second": 600.0},
     # None keeps them, and some runs miss both by the same: the one named first is named.
     {"max_median_itl_ms": 5.0, "max_p90_itl_ms": 5.0},
     {"max_p95_itl_ms": 5.0, "max_p99_itl_ms": 5.0},
@@ -176,6 +179,9 @@ def test_a_macro_says_what_its_header_means(places, place, name, arguments):
     assert unlike(connection, world, name, arguments) == []
 
 
+MARKS = {"has_finding", "is_withdrawn"}
+
+
 @pytest.mark.parametrize("name", VIEWS)
 def test_the_crowd_is_seen_in_every_view(places, name):
     """A view without rows would say what it means whatever it says, and so would a column that never changes."""
@@ -185,7 +191,7 @@ def test_the_crowd_is_seen_in_every_view(places, name):
 
     assert len(rows) >= 3
     same = {column for column, different in values.items() if len(different) == 1}
-    assert same <= {"energydb_version", "schema_revision", "batch_latency_deadline_s", "precision"}
+    assert same <= {"energydb_version", "schema_revision", "batch_latency_deadline_s", "precision", *MARKS}
     assert [column for column in same if values[column] == {None}] == []
 
 
@@ -205,7 +211,8 @@ def test_each_limit_limits_something(places, limit, some_keep, none_keeps):
 
 ABOUT_ALL_RELEASES = {
     *("measured_run", "provenance", "contents", "model_detail", "model_history", "release_change", "data_quality"),
-    *("configuration_detail", "image_configuration_detail", "video_configuration_detail"),
+    *("configuration_detail", "image_configuration_detail", "video_configuration_detail", "curve_point"),
+    *("release_detail", "withdrawn_run", "run_mark", "notice"),
 }
 OF_NOW = [name for name in VIEWS if name not in ABOUT_ALL_RELEASES]
 

@@ -44,6 +44,7 @@ def two_releases(tmp_path):
     chat[1]["p99_itl_ms"] = 25.0  # changed: 23.5 before
     del chat[4]  # missing: max_num_seqs 32
     chat.append(dict(chat[3], max_num_seqs=64, avg_batch_size=60.0, output_throughput_tokens_per_sec=1500.0))
+    chat[-1] |= {"energy_per_token_joules": 0.13, "energy_per_request_joules": 0.13 * chat[-1]["avg_output_len"]}
     chat[-1]["avg_power_watts"] = chat[-1]["energy_per_token_joules"] * 1500.0
     for row in newer["text-to-video"]:
         row["total_params_billions"] = 1.4  # corrected: 1.3 before
@@ -118,14 +119,101 @@ def test_releases_follow_within_source_task_and_format(database):
 
 
 def test_a_release_at_the_wall_follows_none_of_the_gpus(database):
-    """Another boundary is another measurement: its figures aren't a change of the first one's."""
+    """Another boundary is another measurement: it is told, and its figures aren't a change of the first one's."""
     for key, (date, boundary, joules) in enumerate(
         [("2026-01-01", "gpu_only", 1.0), ("2026-02-01", "wall", 2.0), ("2026-03-01", "gpu_only", 1.0)], start=1
     ):
         release = add_release(database, key, data_version=date, boundary=boundary)
         add_run(database, model_key=add_model(database, key, release_key=release), joules_per_output_token=joules)
 
-    assert answer(database, "from release_change") == []
+    boundary = ("chat", None, None, None, "changed", "boundary")
+    assert changes(database) == [(*boundary, "gpu_only", "wall"), (*boundary, "wall", "gpu_only")]
+
+
+def test_two_boundaries_of_one_day_are_no_change(database):
+    """A source that publishes both at once, again and again, changes nothing."""
+    for key, (date, boundary) in enumerate(
+        [(date, boundary) for date in ("2026-01-01", "2026-02-01") for boundary in ("gpu_only", "wall")], start=1
+    ):
+        add_release(database, key, data_version=date, boundary=boundary)
+
+    assert changes(database) == []
+
+
+def test_what_a_release_says_of_itself_is_compared(database):
+    """Method, selection, deadline and caveat, and whatever else; but not its dates, nor how much of it was loaded."""
+    add_release(database, 1, method="By the meter.", itl_deadline_ms=500, retrieved="2026-01-02")
+    said = {"method": "By the socket.", "itl_deadline_ms": 100, "selection": "All.", "retrieved": "2026-02-02"}
+    add_release(database, 2, data_version="2026-02-01", compiled="2026-02-01", is_complete=True, **said)
+
+    assert changes(database) == [
+        ("chat", None, None, None, "changed", "itl_deadline_ms", "500", "100"),
+        ("chat", None, None, None, "changed", "method", "By the meter.", "By the socket."),
+        ("chat", None, None, None, "changed", "selection", None, "All."),
+    ]
+
+
+def test_unknown_fields_appear_and_go(database):
+    """What energydb doesn't know of a release is still told of when it changes."""
+    for key, fields in ((1, ("stays", "goes")), (2, ("stays", "comes"))):
+        add_release(database, key, data_version=f"2026-0{key}-01")
+        for field in fields:
+            place = f"$.configurations[*].{field}"
+            what = {"field": field, "type": "a number", "objects": 1, "example": str(key)}
+            insert(database, "unknown_field", release_key=key, place=place, **what)
+
+    assert changes(database) == [
+        ("chat", None, None, None, "appeared", "$.configurations[*].comes", None, "2"),
+        ("chat", None, None, None, "went", "$.configurations[*].goes", "1", None),
+    ]
+
+
+def test_a_field_that_no_run_has_any_more_is_one_row(database):
+    """Not a row a run; a run that alone lacks a value is a change of that run."""
+    for key, p95, p99 in ((1, 22.0, 23.0), (2, None, None)):
+        add_model(database, key, release_key=add_release(database, key, data_version=f"2026-0{key}-01"))
+        add_run(database, model_key=key, max_num_seqs=8, p95_itl_ms=p95, p99_itl_ms=p99)
+        add_run(database, model_key=key, max_num_seqs=16, p95_itl_ms=p95)
+
+    assert changes(database) == [
+        ("chat", None, None, None, "went", "p95_itl_ms", None, None),
+        ("chat", "small", "H100", "1 GPUs, max_num_seqs 8, repeat 1", "changed", "p99_itl_ms", "23.0", None),
+    ]
+
+
+def test_repeats_are_paired_by_equal_values_first(database):
+    """Of three runs of a setting the first went and the last changed: what stayed isn't told."""
+    for key, runs in ((1, (1.0, 2.0, 3.0)), (2, (2.0, 4.0))):
+        add_model(database, key, release_key=add_release(database, key, data_version=f"2026-0{key}-01"))
+        for repeat, joules in enumerate(runs, 1):
+            add_run(
+                database,
+                model_key=key,
+                repeat=repeat,
+                joules_per_output_token=joules,
+                tokens_per_second=400.0,
+                wh_per_million_output_tokens=1.0,
+                gpu_power_watts_total=1.0,
+                energy_per_request_joules=1.0,
+            )
+
+    run = "1 GPUs, max_num_seqs 8, repeat {}"
+    assert changes(database) == [
+        ("chat", "small", "H100", run.format(2), "changed", "joules_per_output_token", "1.0", "4.0"),
+        ("chat", "small", "H100", run.format(3), "went", None, None, None),
+    ]
+
+
+def test_a_model_is_the_same_however_its_id_is_spelt(database):
+    """Its id and slug changed in case: it neither went nor appeared, and its identity is no field."""
+    add_run(database, model_key=add_model(database, 1, model_id="org/Small", slug="small"))
+    add_release(database, 2, data_version="2026-02-01")
+    add_run(database, model_key=add_model(database, 2, release_key=2, model_id="Org/small", slug="Small"))
+
+    assert changes(database) == [
+        ("chat", "Small", None, None, "changed", "model_id", "org/Small", "Org/small"),
+        ("chat", "Small", None, None, "changed", "slug", "small", "Small"),
+    ]
 
 
 def test_values_that_come_or_go_are_changes(database):
@@ -151,7 +239,7 @@ def test_image_runs_are_told_by_their_whole_setting(database):
 
     assert [row[3:] for row in changes(database)] == [
         (
-            "1 GPUs, ulysses_degree 1, ring_degree 1, batch_size 1, 1024 x 1024, 28 steps, repeat 1",
+            "1 GPUs, ulysses_degree 1, ring_degree 1, BF16, batch_size 1, 1024 x 1024, 28 steps, repeat 1",
             "changed",
             "joules_per_image",
             "600.0",
@@ -177,6 +265,86 @@ def test_history_goes_from_release_to_release(database):
         (8.0, 1, None),
         (9.0, 2, 0.8),
     ]
+
+
+def test_runs_move_where_they_leave_the_range_of_repeats(database):
+    """Repeats 20 % apart allow 20 %, where there are none 10 % are; another setting isn't compared."""
+    before = {8: (1.0, 1.2), 16: (1.0,), 32: (1.0,), 64: (1.0,)}
+    after = {8: (1.4, 1.5), 16: (1.09,), 32: (0.5,), 128: (9.0,)}
+    for key, settings in ((1, before), (2, after)):
+        add_model(database, key, release_key=add_release(database, key, data_version=f"2026-0{key}-01"))
+        for size, runs in settings.items():
+            for repeat, joules in enumerate(runs, 1):
+                add_run(database, model_key=key, max_num_seqs=size, repeat=repeat, joules_per_output_token=joules)
+
+    older, newer = answer(database, "from model_history")
+
+    assert (older["runs_moved"], older["largest_move"]) == (None, None)
+    # 1.4 is 17 % above 1.2, 1.5 is 25 %; 1.09 is within 10 %; 0.5 is half.
+    assert (newer["runs_moved"], newer["largest_move"]) == (2, 0.5)
+
+
+def test_images_move_too(database):
+    """Whatever a run makes: here an image at a tenth of the energy, in other formats nothing to hold it against."""
+    for key, joules, form in ((1, 600.0, "leaderboard"), (2, 60.0, "leaderboard"), (3, 6.0, "model_document")):
+        release = {"task": "text-to-image", "kind": "image", "format": form, "itl_deadline_ms": None}
+        add_model(database, key, release_key=add_release(database, key, data_version=f"2026-0{key}-01", **release))
+        add_image_run(database, model_key=key, joules_per_image=joules)
+
+    rows = answer(database, "from model_history order by model_key")
+
+    assert [(row["runs_moved"], row["largest_move"]) for row in rows] == [(None, None), (1, 0.1), (None, None)]
+
+
+# --- withdrawn_run -------------------------------------------------------------------------------------
+
+
+def add_complete(database, key, date, **values):
+    """Add a model to a complete release of a date."""
+    dates = {"data_version": date, "compiled": date}
+    return add_model(database, key, release_key=add_release(database, key, is_complete=True, **dates, **values))
+
+
+def withdrawn(database):
+    return [
+        (row["model_key"], row["setting"].rpartition(", ")[2], row["gpu"], str(row["outdated_by_data_version"]))
+        for row in answer(database, "from withdrawn_run order by run_key")
+    ]
+
+
+def test_a_run_is_withdrawn_where_the_newest_complete_release_lacks_its_setting(database):
+    """Or its GPU; that a repeat is missing says nothing."""
+    add_complete(database, 1, "2026-01-01")
+    add_complete(database, 2, "2026-02-01")
+    for repeat in (1, 2):
+        add_run(database, model_key=1, repeat=repeat)
+    add_run(database, model_key=1, max_num_seqs=16)
+    add_run(database, model_key=1, gpu="B200")
+    add_run(database, model_key=1, max_num_seqs=32)
+    add_run(database, model_key=2)
+    add_run(database, model_key=2, max_num_seqs=16, tensor_parallel=2)
+    add_run(database, model_key=2, max_num_seqs=32, other_parallel="context_parallel 2")
+
+    assert withdrawn(database) == [
+        (1, "max_num_seqs 16", "H100", "2026-02-01"),
+        (1, "max_num_seqs 8", "B200", "2026-02-01"),
+        (1, "max_num_seqs 32", "H100", "2026-02-01"),
+    ]
+
+
+def test_a_task_is_withdrawn_where_a_newer_publication_of_all_tasks_lacks_it(database):
+    """Only then: not by one of some tasks, of another source or boundary, or dated ahead."""
+    add_run(database, model_key=add_complete(database, 1, "2026-01-01", task="code"))
+    add_complete(database, 2, "2026-02-01")
+    insert(database, "source", source_key=2, name="Other", publisher="Other", url="https://other.example/")
+    for key, values in enumerate(({"source_key": 2}, {"boundary": "wall"}), 3):
+        add_complete(database, key, "2026-02-01", has_all_tasks=True, **values)
+    add_complete(database, 5, "2027-12-03", has_all_tasks=True)
+
+    assert withdrawn(database) == []
+    add_complete(database, 6, "2026-03-01", has_all_tasks=True)
+    assert withdrawn(database) == [(1, "max_num_seqs 8", "H100", "2026-03-01")]
+    assert answer(database, "from configuration_detail where is_current") == []
 
 
 # --- repeat_spread -------------------------------------------------------------------------------------

@@ -161,12 +161,12 @@ def test_json_reads_back():
 
 
 def test_json_has_no_nan():
-    """What JSON can't say is null; other types are text."""
-    row = (float("nan"), Decimal("1.10"), [1, float("inf")], {"a": None})
+    """What JSON can't say is null; decimals are numbers with all their digits, and other types text."""
+    row = (float("nan"), Decimal("1.10"), [1, float("inf")], {"a": None}, datetime.time(1, 2))
+    lines = "".join(json_lines("abcde", [row]))
 
-    assert json.loads("".join(json_lines("abcd", [row]))) == [
-        {"a": None, "b": "1.10", "c": [1, None], "d": {"a": None}}
-    ]
+    assert lines == '[\n  {"a": null, "b": 1.10, "c": [1, null], "d": {"a": null}, "e": "01:02:00"}\n]\n'
+    assert json.loads(lines) == [{"a": None, "b": 1.1, "c": [1, None], "d": {"a": None}, "e": "01:02:00"}]
 
 
 def test_markdown_keeps_its_columns():

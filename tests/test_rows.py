@@ -1,13 +1,15 @@
 """From documents to rows: keys that depend on content alone."""
 
 from energydb import RELEASED
+from energydb.errors import DocumentError
 from energydb.sources.agreement import disagreements
 from energydb.sources.document import read_document
 from energydb.sources.leaderboard import read_leaderboard
+from energydb.sources.records import Fault
 from energydb.store.columns import batch_of
 from energydb.store.rows import table_rows
 from tests.documents import document, older_release, run, write
-from tests.leaderboards import text_row, write_leaderboard
+from tests.leaderboards import change, change_run, small_tasks, text_row, write_leaderboard
 
 
 def rows_of(*batches):
@@ -18,10 +20,16 @@ def rows_of(*batches):
     }
 
 
+def read_whole(path):
+    """Read a document that is sound."""
+    (document,) = read_document(path).documents
+    return document
+
+
 def made(folder, name, slug, *runs, **values):
     """Read a document of one model, from a file of that name."""
     runs = [{**one, "row_id": one["row_id"].replace("small", slug)} for one in runs or [run()]]
-    return read_document(write(folder / name, document(*runs, slug=slug, **values)))
+    return read_whole(write(folder / name, document(*runs, slug=slug, **values)))
 
 
 def test_keys_follow_slugs_and_not_file_names(tmp_path):
@@ -58,7 +66,7 @@ def test_models_of_a_leaderboard_are_numbered_by_slug(tmp_path):
         text_row("org/Mix-8B", max_num_seqs=2),
         text_row("org/Small-1B", max_num_seqs=16),
     ]
-    found = rows_of(read_leaderboard(write_leaderboard(tmp_path / "data", {"gpqa": rows})))
+    found = rows_of(read_leaderboard(write_leaderboard(tmp_path / "data", {"gpqa": rows})).documents)
 
     assert [(row[0], row[3]) for row in found["model"]] == [(1, "mix-8b"), (2, "small-1b")]
     assert [(row[0], row[1], row[9]) for row in found["configuration"]] == [
@@ -79,7 +87,7 @@ def test_every_file_says_how_many_rows_it_came_with(tmp_path):
     """Models, runs, picks and bins, by the first of its files: what is lost later shows."""
     data = write_leaderboard(tmp_path / "data")
     own = made(tmp_path, "own.json", "small", run(), run(gpu="B200"), run(gpu="B200", max_num_seqs=16))
-    found = rows_of([*read_leaderboard(data), own])
+    found = rows_of([*read_leaderboard(data).documents, own])
     named = {key: name for key, _, name, _ in found["file"]}
 
     counted = {(named[key], table): rows for table, key, rows in found["loaded"] if key is not None}
@@ -140,7 +148,7 @@ def test_picks_are_told_by_the_keys_of_their_runs(tmp_path):
     """Not by their place in a document; GPUs in order, however a document lists them."""
     runs = [run(gpu="H100"), run(gpu="H100", max_num_seqs=16), run(gpu="B200"), run(gpu="B200", max_num_seqs=16)]
     best = {"H100": runs[1], "B200": runs[3]}
-    first = read_document(write(tmp_path / "a.json", document(*runs, best=best)))
+    first = read_whole(write(tmp_path / "a.json", document(*runs, best=best)))
     second = made(tmp_path, "b.json", "zzz", run(), run(gpu="B200"))
 
     assert rows_of([second, first])["published_pick"] == [
@@ -151,12 +159,68 @@ def test_picks_are_told_by_the_keys_of_their_runs(tmp_path):
     ]
 
 
-def test_a_slug_comes_once_in_a_release(tmp_path):
-    """Two documents of one model would count its runs twice; in two releases they are two."""
-    one, two = (made(tmp_path, f"{name}.json", "small", model_id=f"org/{name}") for name in "ab")
+def test_a_slug_may_come_twice_in_a_release(tmp_path):
+    """Makers may share a name: two models, in the order of their ids; one id that comes twice is left to be found."""
+    two, one = (made(tmp_path, f"{name}.json", "small", model_id=f"org/{name}") for name in "ba")
     older = made(tmp_path, "c.json", "small", **older_release())
+    again = made(tmp_path, "d.json", "small", model_id="ORG/a ")
 
-    assert list(disagreements([one, older])) == []
-    assert [str(fault) for fault in disagreements([one, two, older])] == [
-        f'{tmp_path}/b.json: $.slug: expected a slug once in a release, got "small" as in {tmp_path}/a.json'
+    assert list(disagreements([one, two, older, again])) == []
+    assert [row[:5] + row[6:7] for row in rows_of([two, again], [older, one])["model"]] == [
+        (1, 1, 1, "small", "Small", "org/small"),
+        (2, 2, 2, "small", "Small", "org/a"),
+        (3, 2, 3, "small", "Small", "org/a"),
+        (4, 2, 4, "small", "Small", "org/b"),
     ]
+
+
+def lost_rows(*documents, faults=()):
+    """Return the rows of left_out, and the keys of releases and models that they may name."""
+    found = {
+        rows.table.__tablename__: [tuple(row.values()) for row in rows.stream.read_all().to_pylist()]
+        for rows in table_rows([batch_of(documents)], (), ("0.0.0", RELEASED, "none"), faults)
+    }
+    keys = {(release, model_id): key for key, release, _, _, _, model_id, *_ in found["model"]}
+    return found["left_out"], keys, {row[0]: row[2] for row in found["release"]}
+
+
+def test_what_was_left_out_is_a_row_each(tmp_path):
+    """By release, and of it by model where some of that is there; what is of none comes last, in its own order."""
+    tasks = small_tasks()
+    folder = write_leaderboard(tmp_path / "data", {task: tasks[task] for task in ("lm-arena-chat", "gpqa")})
+    change_run(folder / "tasks/lm-arena-chat.json", 2, num_gpus="1")
+    change(folder / "models/org__Mix-8B__lm-arena-chat.json", task="gpqa")
+    faults = [
+        Fault(error=DocumentError(f"{at}/{name}", "$", "expected JSON"), task=task)
+        for at, name, task in (("z", "a.json", "gpqa"), ("a", "b.json", None), ("b", "b.json", "code"))
+    ]
+    rows, keys, tasks_of = lost_rows(*read_leaderboard(folder).documents, faults=faults)
+
+    (chat,) = (key for key, task in tasks_of.items() if task == "lm-arena-chat")
+    number = 'expected a whole number, got "1"'
+    another = 'expected "lm-arena-chat", as the file is named, got "gpqa"'
+    small, mix = "org/Small-1B", "org/Mix-8B"
+    of_small = (1, number, "$.configurations[2].num_gpus", "lm-arena-chat.json", small)
+    of_mix = (1, another, "$.task", "org__Mix-8B__lm-arena-chat.json", mix)
+    assert rows == [
+        (1, "lm-arena-chat", *of_small, chat, keys[chat, small]),
+        (2, "lm-arena-chat", *of_mix, chat, None),
+        (3, None, None, "expected JSON", "$", "b.json", None, None, None),
+        (4, "code", None, "expected JSON", "$", "b.json", None, None, None),
+        (5, "gpqa", None, "expected JSON", "$", "a.json", None, None, None),
+    ]
+    assert lost_rows(*read_leaderboard(folder).documents, faults=faults[::-1])[0] == rows
+
+
+def test_fields_that_are_not_known_are_a_row_a_place(tmp_path):
+    """Of all documents of a release together: every type, all that have it, and the first value."""
+    fields = {"a": 1.5, "b": "x", "c": None}
+    documents = [made(tmp_path, f"{slug}.json", slug, run() | {"clock": value}) for slug, value in fields.items()]
+    older = made(tmp_path, "o.json", "a", run() | {"clock": 2}, **older_release())
+    place = "$.configurations[*].clock"
+
+    for batches in ([[*documents, older]], [[older, documents[2]], documents[1::-1]]):
+        assert [row for row in rows_of(*batches)["unknown_field"] if row[1] == place] == [
+            (1, place, "clock", "a whole number", 1, "2"),
+            (2, place, "clock", "a number, text, null", 3, "1.5"),
+        ]

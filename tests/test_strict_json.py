@@ -11,7 +11,17 @@ import pytest
 from energydb.errors import DocumentErrors, MachineError
 from energydb.sources.document_form import Configuration, ModelDocument
 from energydb.sources.records import columns_of
-from energydb.sources.strict_json import Count, Positive, Text, colons, colons_of_columns, decode, read_bytes, shown
+from energydb.sources.strict_json import (
+    Count,
+    Positive,
+    Text,
+    colons,
+    colons_of_columns,
+    decode,
+    parse,
+    read_bytes,
+    shown,
+)
 from tests.documents import LLAMA, run
 
 
@@ -182,8 +192,8 @@ def test_runs_that_lack_late_fields_have_fewer_colons(tmp_path):
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        ("1e999", "expected a finite number, got Infinity"),
-        ("-1e999", "expected a finite number, got -Infinity"),
+        ("1e999", "expected a finite number, got 1e999"),
+        ("-1e999", "expected a finite number, got -1e999"),
         ("-Infinity", "expected a finite number, got -Infinity"),
         ("NaN", "expected a finite number, got NaN"),
         ("1e-400", "expected a number > 0, got 0.0"),
@@ -206,6 +216,64 @@ def test_what_came_in_a_mapping_is_said_by_its_kind(tmp_path):
         assert said_of(tmp_path, WHOLE.replace('{"text": "d"}', given)) == [
             f"$.named[...]: expected an object, got {kind}"
         ]
+
+
+@pytest.mark.parametrize("depth", [50, 900, 990, 5000, 200_000])
+def test_a_value_of_any_depth_is_a_fault_at_its_place(tmp_path, depth):
+    """However deep the parser follows, what walks through its values follows as well."""
+    (said,) = said_of(tmp_path, WHOLE.replace('"number": 1', f'"number": {"[" * depth}{"]" * depth}'))
+
+    assert said.startswith("$.number: expected a")
+    assert len(said) < 200
+
+
+@pytest.mark.parametrize("depth", [50, 900, 990, 5000])
+def test_what_is_nested_too_deeply_is_shown_in_words(depth):
+    """Or cut, as all that is long."""
+    value = []
+    for _ in range(depth):
+        value = [value]
+
+    assert shown(value).startswith("[[[[") or shown(value) == "a list, nested too deeply to show"
+    assert len(shown(value)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (r"c\\ud800", None),
+        (r"c\ud83d\ude00", None),
+        (r"c\ud800", "expected text in Unicode, got half a character, \\ud800"),
+        (r"\udfffc", "expected text in Unicode, got half a character, \\udfff"),
+    ],
+)
+def test_half_a_character_is_refused(tmp_path, text, said):
+    """No file in UTF-8 holds one, and no database; both halves are a character."""
+    found = said_of(tmp_path, WHOLE.replace('"c"', f'"{text}"'))
+
+    assert found == ([] if said is None else [f"$.many[1].text: {said}"])
+
+
+@pytest.mark.parametrize(("length", "is_taken"), [(30, True), (308, True), (309, False), (5000, False)])
+def test_a_whole_number_is_a_number_as_far_as_a_double_holds_it(tmp_path, length, is_taken):
+    """The largest has 309 digits; of what is larger the first are shown."""
+    found = said_of(tmp_path, WHOLE.replace('"number": 1', f'"number": {"9" * length}'))
+
+    assert found == ([] if is_taken else [f"$.number: expected a finite number, got {'9' * 77}..."])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-32-be"])
+def test_another_encoding_is_no_json(tmp_path, encoding):
+    """Python's parser would take it, and JSON is UTF-8."""
+    with pytest.raises(ValueError, match=r"utf-8|Expecting"):
+        parse(WHOLE.encode(encoding))
+
+
+def test_every_key_that_comes_twice_is_known():
+    """In their order."""
+    made = parse(b'{"a": 1, "b": 2, "c": 3, "b": 4, "a": 5, "b": 6}')
+
+    assert (made, made.twice) == ({"a": 5, "b": 6, "c": 3}, ("a", "b"))
 
 
 def test_a_file_that_cannot_be_reached_is_the_machines_fault(tmp_path):

@@ -105,6 +105,22 @@ def test_precisions_of_one_model(database):
     assert rows == [("big", "big-fp8", 1.2, "FP8", 4)]
 
 
+def test_a_precision_that_nobody_heard_of_takes_part(database):
+    """The slug says it in its own spelling, or as it was published; whose model it is doesn't matter."""
+    formats = (
+        ("big", "org/Big", "BF16", None),
+        ("big-nv-fp4", "two/Big-NV-FP4", "NV_FP4", None),
+        ("big-fp8-e4m3", "org/Big-FP8-E4M3", "FP8", "fp8-e4m3"),
+        ("big-int4", "org/Big-INT4", "FP8", None),
+    )
+    for key, (slug, model_id, precision, published) in enumerate(formats, 1):
+        add_model(database, key, slug=slug, model_id=model_id)
+        add_run(database, model_key=key, precision=precision, precision_as_published=published)
+
+    rows = values(database, "from precision_comparison", "model", "other_model", "other_precision")
+    assert rows == [("big", "big-fp8-e4m3", "FP8"), ("big", "big-nv-fp4", "NV_FP4")]
+
+
 def test_precisions_at_equal_concurrency(database):
     """The best of BF16 is at 64, where FP8 wasn't measured; at 8, which both share, FP8 needs three quarters."""
     model = add_model(database, 1, slug="big")

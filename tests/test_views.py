@@ -11,7 +11,7 @@ from energydb.ask.question import columns_of, example_of
 from energydb.load import load
 from energydb.paths import DATA, QUERIES, newest_revision
 from energydb.store.views import read_view, read_views
-from tests.conftest import add_model, add_release, add_run, answer
+from tests.conftest import add_model, add_release, add_run, answer, insert
 
 ALL = read_views()
 VIEWS = [view for view in ALL if not view.is_macro]
@@ -56,7 +56,7 @@ def test_a_views_key_is_unique(everything, view):
         assert everything.execute(f"select count(*) from {view.name}").fetchone() != (0,)
 
 
-EMPTY_ON_GOOD_DATA = ("data_quality", "precision_comparison")
+EMPTY_ON_GOOD_DATA = ("data_quality", "run_mark", "notice", "precision_comparison", "withdrawn_run")
 
 
 @pytest.mark.parametrize("name", EMPTY_ON_GOOD_DATA)
@@ -67,14 +67,18 @@ def test_the_key_of_a_view_that_good_data_leaves_empty_is_unique(database, name)
         model = add_model(database, key + 1, slug=full, params_b=8.0)
         for gpu in ("B200", "H100"):
             for size in (8, 16):
-                odd = {"p90_itl_ms": 1.0, "avg_output_tokens": 1, "row_id": "odd", "under_itl_deadline": False}
+                odd = {"p90_itl_ms": 1.0, "avg_output_tokens": 1, "row_id": "odd", "tensor_parallel": 3}
                 add_run(database, model_key=model, gpu=gpu, max_num_seqs=size, precision=precision, **odd)
+    if name == "withdrawn_run":
+        add_release(database, 9, data_version="2026-03-01", compiled="2026-03-01", is_complete=True)
     view = read_view(QUERIES / f"{name}.sql")
     key = ", ".join(view.key)
     count, keys = database.execute(f"select count(*), count(distinct ({key})) from {name}").fetchone()
 
-    # Each of 16 runs at least four findings; each of two models on two GPUs one other precision.
-    assert count >= 64 if name == "data_quality" else count == 4
+    # Each of 16 runs has at least four findings, and so a mark; a task and two GPUs aren't known; each of two models
+    # on two GPUs has one other precision; no run is left in the newer release.
+    others = {"run_mark": 16, "notice": 3, "precision_comparison": 4, "withdrawn_run": 16}
+    assert count >= 64 if name == "data_quality" else count == others[name]
     assert keys == count
 
 
@@ -240,6 +244,107 @@ def test_tasks_have_their_own_current_release(database):
     assert current(database) == [1, 2]
 
 
+def test_nothing_of_one_source_hides_another_s(database):
+    """Nor own runs what is published, nor one boundary another; but a document's release hides a leaderboard's."""
+    insert(database, "source", source_key=2, name="Other", publisher="Other", url="https://other.example/")
+    older, newer = ({"compiled": f"2026-0{month}-01", "data_version": f"2026-0{month}-01"} for month in (1, 2))
+    for key, values in enumerate(
+        (
+            {"format": "leaderboard", "is_complete": True, **older},
+            newer,
+            {"source_key": 2, "is_complete": True, **newer},
+            {"origin": "own", "is_complete": True, **newer},
+            {"boundary": "wall", "is_complete": True, **newer},
+        ),
+        1,
+    ):
+        add_model(database, key, release_key=add_release(database, key, **values))
+
+    rows = answer(database, "from model_detail")
+
+    assert current(database) == [2, 3, 4, 5]
+    assert [row["source"] for row in rows] == ["Lab", "Lab", "Other", "Lab (own)", "Lab"]
+
+
+def test_a_release_that_is_dated_ahead_is_current_only_alone(database):
+    """The file's energydb is of 2026-12-03: a date of a year later is a slip, and hides no other."""
+    for key, date in ((1, "2026-01-01"), (2, "2027-12-02"), (3, "2027-12-03")):
+        add_release(database, key, compiled="2026-01-01", data_version=date, is_complete=True)
+        add_model(database, key, release_key=key, slug="stays")
+    add_model(database, 4, release_key=3, slug="alone")
+
+    rows = answer(database, "from model_detail order by model_key")
+
+    assert current(database) == [2, 4]
+    assert [row["is_dated_ahead"] for row in rows] == [False, False, True, True]
+    assert [row["is_withdrawn"] for row in rows] == [False] * 4
+
+
+def test_a_model_that_the_newest_complete_release_lacks_is_withdrawn(database):
+    """Until an incomplete one, that is newer, holds it again."""
+    for key, (month, is_complete) in enumerate(((1, True), (2, True), (3, False)), 1):
+        date = f"2026-0{month}-01"
+        add_release(database, key, compiled=date, data_version=date, is_complete=is_complete)
+    add_model(database, 1, release_key=1, slug="went")
+    add_model(database, 2, release_key=1, slug="came-back")
+    add_model(database, 3, release_key=3, slug="came-back")
+    add_model(database, 4, release_key=1, slug="stayed")
+    add_model(database, 5, release_key=2, slug="stayed")
+
+    rows = answer(database, "from model_detail order by model_key")
+
+    assert [row["is_withdrawn"] for row in rows] == [True, True, False, False, False]
+    assert current(database) == [3, 5]
+
+
+def test_models_that_share_a_slug_are_named_by_their_makers(database):
+    """Two of one maker by their ids, and one that comes twice by its place; the stored slug stays."""
+    ids = ("one/Small", "two/Small", "two/small", "one/Mid.1", "one/Mid-1", "Big", "two/Big", "one/Alone")
+    for key, model_id in enumerate(ids, 1):
+        slug = model_id.rpartition("/")[2].lower().replace(".", "-")
+        add_model(database, key, model_id=model_id, slug=slug)
+
+    rows = answer(database, "from model_detail order by model_key")
+
+    names = ["one/small", "two/small", "two/small #2", "one/Mid.1", "one/Mid-1", "big", "two/big", "alone"]
+    assert [row["model"] for row in rows] == names
+    assert [row["slug"] for row in rows] == ["small"] * 3 + ["mid-1"] * 2 + ["big"] * 2 + ["alone"]
+    assert all(row["is_current"] for row in rows)
+
+
+def test_a_run_is_marked_wherever_it_is_named(database):
+    """By a finding, and by what of its model was left out; a run that is withdrawn says so."""
+    add_run(database, max_num_seqs=8)
+    add_run(database, max_num_seqs=16, joules_per_output_token=0.1)
+    insert(database, "marked_run", kind="text", run_key=2, has_finding=True, is_withdrawn=False)
+    insert(database, "marked_run", kind="image", run_key=1, has_finding=True, is_withdrawn=True)
+    for key, runs in ((1, 2), (2, None), (3, 3)):
+        lost = {"file_name": "a.json", "place": "$", "fault": "none", "runs": runs}
+        insert(database, "left_out", left_out_key=key, release_key=1, model_key=1 if key < 3 else None, **lost)
+
+    (pick,), (free,) = (answer(database, f"from {name}") for name in ("best_pick", "pick(without_findings := true)"))
+    (release,) = answer(database, "from contents")
+    details = answer(database, "from configuration_detail order by configuration_key")
+
+    assert (pick["max_num_seqs"], pick["has_finding"], pick["runs_left_out"]) == (16, True, 2)
+    assert (free["max_num_seqs"], free["has_finding"], free["runs_left_out"]) == (8, False, 2)
+    assert (release["left_out"], release["runs_left_out"]) == (3, None), "of one fault the runs aren't known"
+    assert [(row["has_finding"], row["is_withdrawn"]) for row in details] == [(False, False), (True, False)]
+
+
+def test_a_task_that_was_left_out_whole_is_in_the_contents(database):
+    """Beside the releases, without a source; one that can't be told has no name."""
+    add_run(database)
+    lost = {"file_name": "a.json", "place": "$", "fault": "none"}
+    for key, (task, runs) in enumerate((("gpqa", 3), ("gpqa", 4), (None, None)), 1):
+        insert(database, "left_out", left_out_key=key, task=task, runs=runs, **lost)
+
+    rows = answer(database, "from contents where release_key is null")
+
+    assert [(row["task"], row["left_out"], row["runs_left_out"]) for row in rows] == [("gpqa", 2, 7), (None, 1, None)]
+    assert {(row["source"], row["models"], row["runs"], row["is_complete"]) for row in rows} == {(None, 0, 0, False)}
+
+
 # --- concurrency_curve ---------------------------------------------------------------------------------
 
 
@@ -292,6 +397,8 @@ def test_a_point_is_held_against_the_mean_of_the_next_smaller(database):
         {"num_gpus": 1, "tensor_parallel": 2},
         {"data_parallel": 2},
         {"expert_parallel": 2},
+        {"pipeline_parallel": 2},
+        {"other_parallel": "context_parallel 2"},
         {"precision": "FP8"},
     ],
     ids=str,
@@ -305,6 +412,30 @@ def test_every_part_of_a_serving_setup_parts_curves(database, other):
 
     assert [row["next_smaller_max_num_seqs"] for row in rows] == [None, None]
     assert [row["energy_ratio_to_best"] for row in rows] == [1.0, 1.0]
+
+
+def test_a_run_without_a_limit_is_last_of_its_curve(database):
+    """Against the curve's best, and no step up from any other."""
+    add_run(database, max_num_seqs=None, joules_per_output_token=1.0)
+    add_run(database, max_num_seqs=None, repeat=2, joules_per_output_token=3.0)
+    add_run(database, max_num_seqs=8, joules_per_output_token=2.0)
+
+    rows = answer(database, "from concurrency_curve")
+
+    got = [(row["max_num_seqs"], row["energy_ratio_to_best"], row["next_smaller_max_num_seqs"]) for row in rows]
+    assert got == [(8, 2.0, None), (None, 1.0, None), (None, 3.0, None)]
+    assert {row["energy_ratio_to_next_smaller"] for row in rows} == {None}
+    assert {row["throughput_ratio_to_next_smaller"] for row in rows} == {None}
+
+
+def test_a_run_that_lacks_a_percentile_is_on_no_frontier_of_it(database):
+    """It needs the least, and nobody knows how long it takes at p99."""
+    add_run(database, max_num_seqs=8, joules_per_output_token=2.0)
+    add_run(database, max_num_seqs=16, joules_per_output_token=1.0, p99_itl_ms=None)
+
+    rows = answer(database, "from energy_latency_frontier")
+
+    assert [(row["percentile"], row["max_num_seqs"]) for row in rows] == [("median", 16), ("p99", 8)]
 
 
 # --- gpu_power, configuration_detail, provenance, contents ---------------------------------------------

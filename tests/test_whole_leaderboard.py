@@ -73,6 +73,7 @@ def test_everything_is_there(whole, raw):
     assert whole.execute("select count(distinct model_id) from model").fetchone() == (46,) == (PUBLISHED_MODELS,)
     assert len(counts) == 7
     assert whole.execute("from data_quality").fetchall() == []
+    assert whole.execute("from notice").fetchall() == []
 
 
 def test_sums_are_those_of_the_json(whole, raw):

@@ -2,17 +2,18 @@
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import duckdb
 
 from energydb.errors import QueryError
+from energydb.names import alike
 from energydb.store.sandbox import on_one_line
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _INTEGERS = "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT"
-_EXACT_IN_PYTHON = {*_INTEGERS.split(), "BOOLEAN", "FLOAT", "DOUBLE", "VARCHAR"}
+_EXACT_IN_PYTHON = re.compile(rf"{_INTEGERS.replace(' ', '|')}|BOOLEAN|FLOAT|DOUBLE|VARCHAR|DECIMAL\(\d+,\d+\)")
 _ROWS_PER_BATCH = 122_880  # DuckDB's own row group
 _BLANK = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
 _EXPLAIN = re.compile(
@@ -36,6 +37,7 @@ class Answer(NamedTuple):
     """
 
     columns: tuple[str, ...]
+    types: tuple[str, ...]
     connection: duckdb.DuckDBPyConnection
     statement: duckdb.Statement
     name: str | None
@@ -51,25 +53,39 @@ class Answer(NamedTuple):
 
     def exact_rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the rows with DuckDB's own text for all that Python has no exact value for."""
-        if self.statement.type == duckdb.StatementType.EXPLAIN:  # a relation would run what it analyzes once more
-            yield from self.rows()
-            return
-        relation = self.connection.sql(self.statement)
-        if all(str(kind) in _EXACT_IN_PYTHON for kind in relation.types):
+        if all(map(_EXACT_IN_PYTHON.fullmatch, self.types)):  # so EXPLAIN, which a relation would run once more
             yield from self.rows()
             return
         places = [
-            f"#{place}" if str(kind) in _EXACT_IN_PYTHON else f"cast(#{place} as varchar)"
-            for place, kind in enumerate(relation.types, 1)
+            f"#{place}" if _EXACT_IN_PYTHON.fullmatch(kind) else f"cast(#{place} as varchar)"
+            for place, kind in enumerate(self.types, 1)
         ]
+        whole = [place for place, kind in enumerate(self.types) if kind == "BIGNUM"]
         try:
-            yield from relation.project(", ".join(places)).fetchall()
+            # Asked as SQL, since a relation would hold all rows before it gives the first.
+            cursor = self.connection.execute(
+                f"select {', '.join(places)} from ({_without_end(self.statement.query)}\n)"
+            )
+            while batch := cursor.fetchmany(2048):
+                yield from (_with_whole(row, whole) for row in batch) if whole else batch
         except duckdb.Error as error:
             raise QueryError(f"query: {on_one_line(error)}") from error
 
     def batches(self) -> Any:
         """Return the rows as an Arrow reader."""
         return self.connection.sql(self.statement).to_arrow_reader(_ROWS_PER_BATCH)
+
+
+def _without_end(sql: str) -> str:
+    """Return a statement without the semicolon that ends it, and what comes after."""
+    text = sql.encode()
+    ends = [offset for offset, _ in duckdb.tokenize(sql) if text[offset : offset + 1] == b";"]
+    return text[: min(ends, default=None)].decode()
+
+
+def _with_whole(row: tuple[Any, ...], places: Sequence[int]) -> tuple[Any, ...]:
+    """Return a row with numbers in place of the text of whole numbers of any length."""
+    return tuple(int(value) if place in places and value else value for place, value in enumerate(row))
 
 
 def names(connection: duckdb.DuckDBPyConnection) -> list[str]:
@@ -123,8 +139,9 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, name: str | None = None
         asked = _only_select(connection, sql[explain.end() :] if explain else sql)
         if explain:  # of what was found to be a SELECT, and nothing else: EXPLAIN ANALYZE runs what it wraps
             (asked,) = connection.extract_statements(f"explain{explain['how']} {asked.query}")
-            return Answer(("explain_key", "explain_value"), connection, asked, name)
-        return Answer(tuple(connection.sql(asked).columns), connection, asked, name)
+            return Answer(("explain_key", "explain_value"), ("VARCHAR", "VARCHAR"), connection, asked, name)
+        relation = connection.sql(asked)
+        return Answer(tuple(relation.columns), tuple(map(str, relation.types)), connection, asked, name)
     except duckdb.Error as error:
         raise QueryError(f"query: {on_one_line(error)}") from error
 
@@ -137,15 +154,23 @@ def _only_select(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Stat
     return statements[0]
 
 
+def known_name(connection: duckdb.DuckDBPyConnection, name: str) -> str | None:
+    """Return the name as the database writes it; None where it holds nothing of that name."""
+    known = names(connection)
+    wanted = alike(name)
+    spelt = [[name == each for each in known], [alike(each) == wanted for each in known]]
+    return next((known[fits.index(True)] for fits in spelt if True in fits), None)
+
+
 def closest_name(connection: duckdb.DuckDBPyConnection, name: str) -> str:
     """Return `name` as the database writes it.
 
     Raises:
         QueryError: the database holds no such view or table; near ones are named.
     """
-    known = {known.lower(): known for known in names(connection)}
-    if name.lower() in known:
-        return known[name.lower()]
-    near = difflib.get_close_matches(name.lower(), known)
+    if known := known_name(connection, name):
+        return known
+    spelt = {alike(each): each for each in names(connection)}
+    near = [spelt[each] for each in difflib.get_close_matches(alike(name), spelt)]
     remedy = f"did you mean {' or '.join(near)}?" if near else "`energydb views` lists them"
     raise QueryError(f'expected the name of a view, macro or table, got "{name}"; {remedy}')

@@ -1,7 +1,7 @@
 """Hands on what the database holds: a task's models as model documents."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import duckdb
 
 from energydb.ask.document_writer import model_document, rounded
 from energydb.errors import DataError, UsageError
+from energydb.names import alike
 from energydb.sources.document import FORMAT as MODEL_DOCUMENT
 from energydb.sources.document import read_document
 from energydb.sources.records import Head, Model, Run, Runs
@@ -17,12 +18,18 @@ from energydb.store.sandbox import reading
 
 
 def model_documents(
-    database: Path, task: str, *, like: Path | None = None, data_version: str | None = None
+    database: Path,
+    task: str,
+    *,
+    like: Path | None = None,
+    data_version: str | None = None,
+    say: Callable[[str], object] | None = None,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield a task's models as model documents: file name and bytes, by slug.
 
     Loaded documents come back as they were, in canonical form. A loaded leaderboard is rounded as its published
-    documents are, under the head of the document `like`. The newest release is taken, or `data_version`'s.
+    documents are, under the head of the document `like`. The newest release is taken, or `data_version`'s. What
+    can't be given back, since it was never kept, is told to `say` in one line after the last.
 
     Raises:
         UsageError: the task or release isn't there, or `like` is missing or of another task.
@@ -32,17 +39,40 @@ def model_documents(
         release = _release(connection, task, like is not None, data_version)
         head = _head(connection, release)
         if like is not None:
-            head = read_document(like).head
-            if head.task != task:
-                raise UsageError(f"{like}: expected a document of the task {task}, got one of {head.task}")
+            head = read_document(like).documents[0].head
+            if head.task != release["task"]:
+                raise UsageError(f"{like}: expected a document of the task {release['task']}, got one of {head.task}")
         for model in _models(connection, release["release_key"]):
             if not re.fullmatch(r"[A-Za-z0-9._-]+", model.slug) or model.slug.startswith("."):
                 raise DataError(f"{model.slug!r}: expected a slug that can name a file")
-            if None in model.runs.columns["max_num_seqs"]:
-                raise DataError(f"{model.slug}: a run without max_num_seqs has no place in a model document")
             if release["format"] != MODEL_DOCUMENT:
                 model = rounded(model, head.itl_deadline_ms or 0)
             yield f"{model.slug}.json", model_document(head, model)
+        if say and (lost := ", and ".join(_never_kept(connection, release))):
+            say(f"{release['task']}: what was never kept is in no document: {lost}")
+
+
+def _never_kept(connection: duckdb.DuckDBPyConnection, release: dict[str, Any]) -> Iterator[str]:
+    """Say what of a release was not kept: fields that energydb doesn't know, and what was left out at load."""
+    fields = _rows(
+        connection,
+        "select distinct field from unknown_field where release_key = ? order by field",
+        release["release_key"],
+    )
+    if fields:
+        named = ", ".join(row["field"] for row in fields)
+        yield f"the field{'s' if len(fields) > 1 else ''} {named} (energydb query notice)"
+    (left_out,) = _rows(
+        connection,
+        "select count(*) as faults, coalesce(sum(runs), 0) as runs, count(*) > count(runs) as and_more from left_out"
+        " where release_key = ? or (release_key is null and task = ?)",
+        release["release_key"],
+        release["task"],
+    )
+    if left_out["faults"]:
+        runs = f"{left_out['runs']:,} run{'' if left_out['runs'] == 1 else 's'}"
+        more = " and more" if left_out["and_more"] else ""
+        yield f"{runs}{more} left out at load (energydb query left_out)"
 
 
 def _release(
@@ -57,8 +87,17 @@ def _release(
         task,
     )
     if not found:
-        tasks = [row["id"] for row in _rows(connection, "select id from task order by id")]
-        raise UsageError(f"expected one of the tasks {', '.join(tasks)}, got {task}")
+        tasks = _rows(
+            connection,
+            "select task.id, bool_or((release.format <> ?) = ?) as fits from task"
+            " join release on release.task = task.id where task.kind = 'text' group by task.id order by task.id",
+            MODEL_DOCUMENT,
+            derive,
+        )
+        named = [row["id"] for row in tasks if row["fits"]] or [row["id"] for row in tasks]
+        if same := [each for each in named if alike(each) == alike(task)]:
+            return _release(connection, same[0], derive, data_version)
+        raise UsageError(f"expected one of the tasks {', '.join(named)}, got {task}")
     if found[0]["kind"] != "text":
         raise UsageError(f"{task}: model documents hold text runs, and this task makes {found[0]['kind']}s")
     of_format = [row for row in found if (row["format"] != MODEL_DOCUMENT) == derive]
@@ -101,7 +140,9 @@ def _models(connection: duckdb.DuckDBPyConnection, release_key: int) -> Iterator
     runs_of = {key: list(group) for key, group in groupby(runs, key=lambda row: row["model_key"])}
     for model in models:
         key = model["model_key"]
-        own = runs_of[key]
+        own = runs_of.get(key)
+        if own is None:  # all of them were left out
+            continue
         places = {row["configuration_key"]: place for place, row in enumerate(own)}
         yield Model(
             **{field: model[field] for field in ("slug", "name", "model_id", "params_b", "active_params_b")},

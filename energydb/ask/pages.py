@@ -2,7 +2,7 @@
 
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -11,16 +11,19 @@ import duckdb
 from energydb.ask.catalog import Answer, ask, comment, describe
 from energydb.ask.question import columns_of, example_of
 from energydb.ask.render import draw_table, printable
+from energydb.ask.watch import Watch
+from energydb.names import alike
 from energydb.store.views import TOPICS, View, read_views
 
 _WIDTH_OF_A_PIPE = 100
+AS_WORDS = "written as inf, -inf and nan"
 
 
 class Shown(NamedTuple):
-    """An answer as a table, part by part, and the words that go with it, a line or more each."""
+    """An answer as a table, part by part, and the words that go with it, a line or more each: known after it."""
 
     table: Iterator[str]
-    words: tuple[str, ...]
+    words: Iterable[str]
 
 
 def filled(text: str, width: int | None, *, hanging: bool = False) -> str:
@@ -40,7 +43,8 @@ def list_of_questions(views: Sequence[View]) -> Iterator[str]:
 
 def help_with_parameters(name: str | None) -> Iterator[str]:
     """Yield the parameters of the macro of that name, as a command's options are shown; nothing for another name."""
-    parameters = [parameter for view in read_views() if view.name == name for parameter in view.parameters]
+    wanted = alike(name or "").replace("-", "_")
+    parameters = [parameter for view in read_views() if view.name == wanted for parameter in view.parameters]
     if not parameters:
         return
     width = max(len(parameter.option) for parameter in parameters)
@@ -77,7 +81,7 @@ def page(connection: duckdb.DuckDBPyConnection, view: View, width: int | None) -
         yield line(f"{column.name} ({column.type}): {column.comment}")
     yield f"\nexample: energydb query {shlex.join(view.example)}\n"
     answer = ask(connection, f"{sql} limit 5", view.name)
-    yield draw_table(answer.columns, list(answer.rows()), width or _WIDTH_OF_A_PIPE, may_leave_out=True).text
+    yield draw_table(answer.columns, list(answer.exact_rows()), width or _WIDTH_OF_A_PIPE, may_leave_out=True).text
 
 
 def page_of_table(connection: duckdb.DuckDBPyConnection, name: str, width: int | None) -> Iterator[str]:
@@ -92,7 +96,8 @@ def shown_answer(answer: Answer, width: int | None, limited: Sequence[str]) -> S
 
     In a terminal the columns in `limited` come early, and where a run doesn't qualify what it missed.
     """
-    columns, rows = list(answer.columns), list(answer.rows())
+    watch = Watch(answer.columns, answer.types)
+    columns, rows = list(answer.columns), list(watch.rows(answer.exact_rows()))
     words = []
     if width is not None and limited:
         columns, rows = _with_limited_early(columns, rows, limited)
@@ -106,6 +111,7 @@ def shown_answer(answer: Answer, width: int | None, limited: Sequence[str]) -> S
         words.append(filled(f"left out for width: {', '.join(drawing.left_out)}", width, hanging=True))
         remedy = f"All: a wider terminal, or --format csv. What they are: energydb views {answer.name}"
         words.append(filled(remedy, width))
+    words += watch.words(AS_WORDS)
     if width is not None:
         words.append(filled(_basis(answer.connection, columns, rows), width, hanging=True))
     return Shown(drawing.parts(), tuple(words))
@@ -126,12 +132,12 @@ def _with_limited_early(
 def _basis(connection: duckdb.DuckDBPyConnection, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Say what figures rest on: boundary, source and dates of the releases of the rows, or of the whole file."""
     identity = ("boundary", "source", "data_version")
-    contents = connection.execute(f"select distinct {', '.join(identity)}, compiled from contents").fetchall()
+    releases = connection.execute(f"select distinct {', '.join(identity)}, compiled from release_detail").fetchall()
     if rows and all(part in columns for part in identity):
         places = [columns.index(part) for part in identity]
-        shown = {tuple(row[place] for place in places) for row in rows}
-        contents = [release for release in contents if release[:3] in shown]
-    boundaries, sources, versions, compiled = (sorted({str(row[place]) for row in contents}) for place in range(4))
+        shown = {tuple(str(row[place]) for place in places) for row in rows}
+        releases = [release for release in releases if tuple(map(str, release[:3])) in shown] or releases
+    boundaries, sources, versions, compiled = (sorted({str(row[place]) for row in releases}) for place in range(4))
     floor = " (GPUs alone: a floor)" if boundaries == ["gpu_only"] else ""
     dates = f"compiled {', '.join(compiled)}, data version {', '.join(versions)}"
     return f"boundary {', '.join(boundaries)}{floor} | {', '.join(sources)} | {dates}"

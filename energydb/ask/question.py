@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import duckdb
 
-from energydb.ask.catalog import Column, closest_name, describe, is_name
+from energydb.ask.catalog import Column, closest_name, describe, is_name, known_name
 from energydb.errors import QueryError, UsageError
+from energydb.names import alike, gpu_name, precision_name
 from energydb.sql import literal
 from energydb.store.views import Parameter, View, read_views
 
@@ -53,8 +54,8 @@ def asked(
         QueryError: the database holds no such view, macro or table.
         UsageError: an option or filter is unknown, ill-typed, missing or ambiguous, or goes with SQL.
     """
-    if is_name(question):
-        return sql_of(connection, question.strip(), options, filters)
+    if is_name(question) or known_name(connection, question):
+        return sql_of(connection, question, options, filters)
     given = [*options, *(f"--{column}" for column, part in filters.items() if part)]
     if given:
         raise UsageError(f"query: options are for a question by name, and SQL says it itself: {' '.join(given)}")
@@ -115,10 +116,13 @@ def _is_plain(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
 
 def _arguments(name: str, parameters: Sequence[Parameter], options: Sequence[str]) -> list[str]:
     known = {parameter.option: parameter for parameter in parameters}
+    spelt = {alike(option): option for option in known}
     given: dict[str, str] = {}
     left = list(options)
     while left:
         option, equals, value = left.pop(0).partition("=")
+        if option.startswith("--"):
+            option = spelt.get(alike(option), option)
         if option not in known:
             near = difflib.get_close_matches(option, [*known, *(f"--{column}" for column in FILTERS)], n=1)
             takes = f"it takes {', '.join(known)}" if known else "it takes no parameters"
@@ -145,9 +149,14 @@ def _arguments(name: str, parameters: Sequence[Parameter], options: Sequence[str
 
 
 def _value(name: str, parameter: Parameter, text: str) -> str:
-    """Return an argument as an SQL literal of the parameter's type."""
+    """Return an argument as an SQL literal of the parameter's type; a precision by its one name."""
     if parameter.type == "VARCHAR":
-        return literal(text)
+        usual = precision_name(text) if parameter.name.endswith("precision") else text
+        return literal(text if alike(usual) == alike(text) else usual)
+    if parameter.type == "BOOLEAN":
+        if text.lower() not in ("true", "false"):
+            raise UsageError(f"{name}: {parameter.option}: expected true or false, got {text}")
+        return text.lower()
     whole = parameter.type == "INTEGER"
     try:
         number = int(text) if whole else float(text)
@@ -165,7 +174,7 @@ def _only_match(
     """Return the one value of a column, among the rows that fit so far, that `part` names.
 
     The whole of it wins over a part that fits just one. A model may also be named as people write it, or by its
-    Hugging Face id. Where there are no rows at all, `part` stands for itself.
+    Hugging Face id; a GPU by any of its usual names. Where there are no rows at all, `part` stands for itself.
     """
     where = " and ".join([*conditions, f"{column} is not null"])
     try:
@@ -177,11 +186,13 @@ def _only_match(
         raise QueryError(f"query: {str(error).splitlines()[0]}") from error
     if not values:
         return part
-    wanted = part.lower()
-    if column == "model" and not any(wanted in value.lower() for value in values):
-        wanted = re.sub(r"[^a-z0-9]+", "-", wanted.rpartition("/")[2])
-    whole = [value for value in values if value.lower() == wanted]
-    fitting = whole or [value for value in values if wanted in value.lower()]
+    wanted = alike(part)
+    fitting = [value for value in values if value == part] or _named(values, wanted)
+    if column == "gpu" and wanted not in map(alike, fitting):
+        fitting = [value for value in values if value == gpu_name(part)] or fitting
+    if column == "model" and wanted not in map(alike, fitting):
+        fitting = _by_model_id(connection, values, wanted) or fitting
+        fitting = fitting or _named(values, re.sub(r"[^a-z0-9]+", "-", wanted.rpartition("/")[2]))
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -193,3 +204,27 @@ def _only_match(
 
 
 _FEW = 20
+
+
+def _named(values: Sequence[str], wanted: str) -> list[str]:
+    """Return the values that a name fits: as a whole, then without their maker, then in part."""
+    return (
+        [value for value in values if alike(value) == wanted]
+        or [value for value in values if alike(value).rpartition("/")[2] == wanted]
+        or [value for value in values if wanted in alike(value)]
+    )
+
+
+def _by_model_id(connection: duckdb.DuckDBPyConnection, values: Sequence[str], wanted: str) -> list[str]:
+    """Return the values that stand for the model of that Hugging Face id: its slug, with or without its maker."""
+    if "/" not in wanted:
+        return []
+    models = connection.execute("select distinct slug, model_id from model order by all").fetchall()
+    named = [
+        (alike(slug), alike(model_id).partition("/")[0]) for slug, model_id in models if alike(model_id) == wanted
+    ]
+    makers = {f"{maker}/{slug}" for slug, maker in named}
+    slugs = {slug for slug, _ in named}
+    return [value for value in values if alike(value) in makers] or [
+        value for value in values if alike(value) in slugs
+    ]

@@ -21,6 +21,7 @@ _GAP = 2  # blanks between two columns
 _FEWEST_COLUMNS = 4  # identity and one figure: with less, rows are better shown upright
 _ROWS_OF_A_PART = 200
 _SIGNIFICANT_DIGITS = 7
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet begins to compute at
 _SHORT = 40  # what says the same in every row is named beside the table, unless it is prose
 
@@ -118,8 +119,12 @@ def json_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterato
     """Yield a JSON array of objects, one a line; what JSON has no number for (NaN, infinity) is null."""
     opening = "["
     for row in rows:
-        record = {name: _plain(value) for name, value in zip(columns, row, strict=True)}
-        yield f"{opening}\n  {json.dumps(record, ensure_ascii=False, allow_nan=False)}"
+        record = dict(zip(columns, row, strict=True))
+        try:
+            line = _ENCODE(record)
+        except (TypeError, ValueError):  # a type that it doesn't know, or a number that JSON doesn't
+            line = _json(record)
+        yield f"{opening}\n  {line}"
         opening = ","
     yield "[]\n" if opening == "[" else "\n]\n"
 
@@ -165,7 +170,7 @@ def _cell(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return _rounded(value)
-    return printable(str(value))
+    return printable(f"{value:f}" if isinstance(value, Decimal) else str(value))
 
 
 def _rounded(value: float) -> str:
@@ -228,22 +233,24 @@ def _upright(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[
         yield f"\n{lines}" if place else lines
 
 
-def _plain(value: Any) -> Any:
-    """Turn a value that DuckDB returns into one that JSON knows."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
+def _json(value: Any) -> str:
+    """Write a value that DuckDB returns as JSON; a decimal with all its digits, which no double might hold."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "null"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return f"{{{', '.join(f'{_json(str(key))}: {_json(inner)}' for key, inner in value.items())}}}"
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return str(value)
+        return f"[{', '.join(map(_json, value))}]"
+    return _ENCODE(value if isinstance(value, bool | int | float | str) else str(value))
 
 
 def _csv(value: object) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     if isinstance(value, str) and value.startswith(_FORMULAS):
         return f"'{value}"
     return value
@@ -252,5 +259,5 @@ def _csv(value: object) -> object:
 def _markdown(value: object) -> str:
     if value is None:
         return ""
-    text = printable(str(value).replace("\n", " "))
+    text = printable(str(_csv(value) if isinstance(value, bool | Decimal) else value).replace("\n", " "))
     return "".join(f"\\{char}" if char in "\\|`*[]<>" else char for char in text)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from energydb.ask.catalog import Answer
 from energydb.ask.forms import Form, refuse_names_that_repeat
-from energydb.ask.pages import Shown, shown_answer
+from energydb.ask.pages import AS_WORDS, Shown, shown_answer
 from energydb.ask.render import bibtex_entries, csv_lines, json_lines, markdown_lines
+from energydb.ask.watch import Watch
 from energydb.errors import QueryError
 
 _LINES = {Form.csv: csv_lines, Form.json: json_lines, Form.markdown: markdown_lines}
@@ -28,7 +29,9 @@ def shown(answer: Answer, form: Form, width: int | None, limited: Sequence[str] 
         return Shown(bibtex_entries(dict.fromkeys(cited)), ())
     if form is Form.json:
         refuse_names_that_repeat(answer.columns, form)
-    return Shown(_LINES[form](answer.columns, answer.exact_rows()), ())
+    watch = Watch(answer.columns, answer.types)
+    how = "null here, since JSON has no such number" if form is Form.json else AS_WORDS
+    return Shown(_LINES[form](answer.columns, watch.rows(answer.exact_rows())), watch.words(how))
 
 
 def write(answer: Answer, form: Form, path: Path) -> tuple[str, ...]:
@@ -40,4 +43,4 @@ def write(answer: Answer, form: Form, path: Path) -> tuple[str, ...]:
     written = shown(answer, form, None)
     with path.open("w", encoding="utf-8", newline="") as file:
         file.writelines(written.table)
-    return written.words
+    return tuple(written.words)

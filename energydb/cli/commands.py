@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from energydb.ask.forms import Form, form_of
-from energydb.cli.console import command_line, put, say, show_report, terminal_width, track
+from energydb.cli.console import command_line, put, say, show_changes, show_report, terminal_width, track
+from energydb.cli.export import Database, export_app
 from energydb.cli.signals import interruptible
 from energydb.errors import DataError, UsageError
 from energydb.paths import DEFAULT_DATABASE, FETCHED, SCENARIOS
@@ -37,10 +38,7 @@ app = typer.Typer(
     """,
 )
 
-Database = Annotated[
-    Path,
-    typer.Option("--database", envvar="ENERGYDB_DATABASE", metavar="FILE", help="The database file.", readable=False),
-]
+app.add_typer(export_app, name="export")
 
 
 @app.callback(invoke_without_command=True)
@@ -69,7 +67,12 @@ def load(
         ),
     ] = None,
     database: Database = DEFAULT_DATABASE,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse documents with data_quality findings.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse data_quality findings, and fields that energydb doesn't know.")
+    ] = False,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Leave out what is at fault, load the rest, and exit with 1.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace even a file that energydb didn't make.")] = False,
     scenarios: Annotated[
         Path | None,
@@ -92,7 +95,13 @@ def load(
     from energydb.load import load as load_documents
 
     report = load_documents(
-        paths or [], database, strict=strict, force=force, scenarios=scenarios or SCENARIOS, track=track
+        paths or [],
+        database,
+        strict=strict,
+        keep_going=keep_going,
+        force=force,
+        scenarios=scenarios or SCENARIOS,
+        track=track,
     )
     show_report(report, database)
     say(f"{database} is built. Ask it:")
@@ -102,6 +111,8 @@ def load(
     if not paths:
         part = f"{report.models} of the publisher's {PUBLISHED_MODELS} models"
         say(f"These are {part}: {command_line('fetch')} brings them all")
+    if report.left_out:
+        raise typer.Exit(DataError.exit_code)
 
 
 @app.command()
@@ -115,22 +126,21 @@ def fetch(
 ) -> None:
     """Get the leaderboard's whole public data, into a folder that load takes.
 
-    The folder is replaced whole or stays as it was; what changed in it is listed.
+    The folder is replaced whole or stays as it was; what changed in it is listed. Where some of the data can't be
+    loaded, and what the folder holds can, that stays, and the new lies beside it.
 
     \b
     Examples:
       energydb fetch
       energydb load leaderboard
     """
-    from energydb.ask.render import printable
     from energydb.sources.fetch import default_url
     from energydb.sources.fetch import fetch as fetch_data
 
     changes = fetch_data(folder, url or default_url(), track=track)
-    listed = ((what, place) for what in ("new", "changed", "gone") for place in getattr(changes, what))
-    put(printable(f"{what:7}  {place}") + "\n" for what, place in listed)
-    counts = ", ".join(f"{len(places)} {what}" for what, places in changes._asdict().items())
-    say(f"{folder}: {counts}. Load it: energydb load {shlex.quote(str(folder))}")
+    show_changes(changes, folder)
+    if changes.faults:
+        raise typer.Exit(DataError.exit_code)
 
 
 @app.command()
@@ -304,46 +314,6 @@ def query(
             if form is Form.parquet:
                 from energydb.ask.parquet import write_parquet
 
-                write_parquet(answer, path)
+                say(*write_parquet(answer, path))
             else:
                 say(*write(answer, form, path))
-
-
-export_app = typer.Typer(help="Write what the database holds back out, as files.", rich_markup_mode=None)
-app.add_typer(export_app, name="export")
-
-
-@export_app.command("documents")
-def export_documents(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to; made if it isn't there.")],
-    task: Annotated[str, typer.Option("--task", metavar="TASK", help="The task whose models are written.")],
-    like: Annotated[
-        Path | None,
-        typer.Option(
-            "--like", metavar="DOCUMENT", help="A document of the task, whose head a loaded leaderboard lacks."
-        ),
-    ] = None,
-    release: Annotated[
-        str | None, typer.Option("--release", metavar="DATE", help="A data_version; by default the newest.")
-    ] = None,
-    database: Database = DEFAULT_DATABASE,
-) -> None:
-    """Write a task's models as model documents, one file a model, in canonical form.
-
-    Loaded documents come back as they were. From a loaded leaderboard they are derived: rounded as its
-    published documents are, under the head of --like.
-
-    \b
-    Examples:
-      energydb export documents out --task lm-arena-chat
-      energydb export documents out --task lm-arena-chat --like document.json
-    """
-    from energydb.ask.export import model_documents
-    from energydb.files import make_folder, written_whole
-
-    written = list(model_documents(database, task, like=like, data_version=release))
-    make_folder(folder)
-    for name, document in written:
-        with written_whole(folder / name) as path:
-            path.write_bytes(document)
-    say(f"{folder}: {len(written)} document{'' if len(written) == 1 else 's'} of {task}")

@@ -1,6 +1,7 @@
 """What a person sees of a command: rows on stdout, words and a progress bar on stderr."""
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,7 +13,8 @@ import typer
 from energydb.paths import DEFAULT_DATABASE, as_option
 
 if TYPE_CHECKING:
-    from energydb.load import Report
+    from energydb.report import Report
+    from energydb.sources.fetch import Changes
 
 T = TypeVar("T")
 
@@ -70,9 +72,9 @@ def command_line(words: str, database: Path = DEFAULT_DATABASE) -> str:
 
 
 def show_report(report: "Report", database: Path | None = None) -> None:
-    """Show what was loaded, and the first findings; where there is a database, by which command all show."""
+    """Show what was loaded, what of it isn't as it was, and the first findings; and by which command all show."""
     from energydb.ask.render import draw_table
-    from energydb.load import finding_faults
+    from energydb.report import counted, finding_faults
 
     for note in report.notes:
         fault(note)
@@ -80,13 +82,63 @@ def show_report(report: "Report", database: Path | None = None) -> None:
     rows = [[row[place] for place in places] for row in report.contents.rows]
     width = terminal_width(sys.stdout)
     put(draw_table(_SUMMARY, rows, width, may_leave_out=False).parts())
+    _say_what_is_new(report, database)
+    _say_what_is_lost(report, database)
     faults = finding_faults(report)
     for finding in faults:
         fault(str(finding))
     if (more := report.finding_count - len(faults)) > 0:
-        say(f"and {more:,} more" + (f": {command_line('query data_quality', database)}" if database else ""))
-    count = f"{report.finding_count:,}" if report.finding_count else "no"
-    say(f"data_quality: {count} finding{'' if report.finding_count == 1 else 's'}")
+        say(f"and {more:,} more{_see('data_quality', database)}")
+    say(f"data_quality: {counted(report.finding_count, 'finding')}")
+
+
+def _say_what_is_new(report: "Report", database: Path | None) -> None:
+    """Say what energydb doesn't know yet, a line each, and which runs the newest release no longer has."""
+    from energydb.report import notices, withdrawals
+
+    for notice in notices(report):
+        say(f"notice: {notice}")
+    if withdrawn := withdrawals(report):
+        say(f"withdrawn: {withdrawn}{_see('withdrawn_run', database)}")
+
+
+def _say_what_is_lost(report: "Report", database: Path | None) -> None:
+    """Say what is wrong with what was left out, then of which task and model how many runs that was."""
+    from energydb.errors import of_kinds
+    from energydb.report import counted, losses
+
+    for line in of_kinds([left_out.error for left_out in report.left_out]):
+        fault(line)
+    for words in losses(report):
+        say(f"left out: {words}")
+    if report.left_out:
+        say(f"left out: {counted(len(report.left_out), 'fault')} in all{_see('left_out', database)}")
+
+
+def show_changes(changes: "Changes", wanted: Path) -> None:
+    """Show what a fetch brought, what of it energydb doesn't know or can't load, and how to load it."""
+    from energydb.ask.render import printable
+    from energydb.errors import DocumentErrors
+
+    kinds = ("new", "changed", "gone")
+    listed = ((what, place) for what in kinds for place in getattr(changes, what))
+    put(printable(f"{what:7}  {place}") + "\n" for what, place in listed)
+    say(*(f"notice: {one.field}: a field that energydb doesn't know: {one.type}" for one in changes.unknown))
+    brought = f"{changes.folder}: " + ", ".join(f"{len(getattr(changes, what))} {what}" for what in (*kinds, "same"))
+    load_it = f"energydb load {shlex.quote(str(changes.folder))}"
+    if not changes.faults:
+        say(f"{brought}. Load it: {load_it}")
+        return
+    refused = DocumentErrors(changes.faults)
+    for line in refused.lines:
+        fault(line)
+    say(f"{brought}; {refused.counted}. What is sound of it: {load_it} --keep-going")
+    if changes.folder != wanted:
+        say(f"{wanted}: as it was, as all of that can be loaded")
+
+
+def _see(question: str, database: Path | None) -> str:
+    return f": {command_line(f'query {question}', database)}" if database else ""
 
 
 def terminal_width(stream: Any) -> int | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from energydb.sources import document, leaderboard
-from energydb.sources.records import Document
+from energydb.sources.records import Reading
 
 
 class Format(NamedTuple):
@@ -17,13 +17,13 @@ class Format(NamedTuple):
     name: str
     found_by: str | None
     recognises: Callable[[Path], bool]
-    read: Callable[[Path], list[Document]]
+    read: Callable[[Path], Reading]
 
 
 # In the order in which they are tried: what takes any file comes last.
 FORMATS = (
     Format(leaderboard.FORMAT, None, leaderboard.is_leaderboard, leaderboard.read_leaderboard),
-    Format(document.FORMAT, ".json", document.is_document, lambda path: [document.read_document(path)]),
+    Format(document.FORMAT, ".json", document.is_document, document.read_document),
 )
 FOUND_BY = tuple(known.found_by for known in FORMATS if known.found_by)
 
@@ -33,11 +33,11 @@ def is_one_piece(folder: Path) -> bool:
     return any(known.recognises(folder) for known in FORMATS)
 
 
-def read(path: Path) -> list[Document]:
-    """Read a file, or a folder that is one piece, in the first format that takes it.
+def read(path: Path) -> Reading:
+    """Read a file, or a folder that is one piece, in the first format that takes it: what is sound of it.
 
     Raises:
-        DocumentErrors: every fault that its reader finds.
+        DocumentErrors: the faults that spoil all of it.
         MachineError: a file can't be read.
     """
     return next(known for known in FORMATS if known.recognises(path)).read(path)

@@ -45,21 +45,23 @@ class Configuration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     data_parallel: Count
     expert_parallel: Count
     precision: Text
-    max_num_seqs: Count
+    max_num_seqs: Count | None
     avg_requests_in_flight: Positive
     wh_per_million_output_tokens: Positive
     joules_per_output_token: Positive
     median_itl_ms: Positive
-    p90_itl_ms: Positive
-    p99_itl_ms: Positive
+    p90_itl_ms: Positive | None
+    p99_itl_ms: Positive | None
     tokens_per_second: Positive
     gpu_power_watts_total: Count
     avg_output_tokens: Count
     under_itl_deadline: bool
-    avg_running_batch: Positive = _ABSENT
-    p95_itl_ms: Positive = _ABSENT
+    avg_running_batch: Positive | None = None
+    p95_itl_ms: Positive | None = None
     row_id: Text = _ABSENT
     repeat: Count = _ABSENT
+    pipeline_parallel: Count = _ABSENT
+    other_parallel: Text = _ABSENT
 
 
 class ModelDocument(Struct, frozen=True, forbid_unknown_fields=True):

@@ -4,9 +4,10 @@ import os
 import re
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
 
+import msgspec
 import requests
 
 from energydb import __version__
@@ -15,8 +16,13 @@ from energydb.files import make_folder, working_folder
 from energydb.paths import DATA
 from energydb.progress import Track, silently
 from energydb.sources.document import read_document
-from energydb.sources.leaderboard import model_file_name, read_leaderboard
-from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS, read_index, read_task
+from energydb.sources.leaderboard import read_leaderboard
+from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS
+from energydb.sources.leaderboard_task import model_file_name
+from energydb.sources.parts import UnknownField
+from energydb.sources.strict_json import decode_form, read_bytes
+
+S = TypeVar("S")
 
 _ATTEMPTS = 4
 FIRST_PAUSE_S = 0.5  # doubled from attempt to attempt
@@ -28,26 +34,35 @@ _PLAIN_NAME = re.compile(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*")
 
 
 class Changes(NamedTuple):
-    """What a fetch brought, against what was there before: places in the folder, in order."""
+    """What a fetch brought into which folder, against what was there before: places in the folder, in order.
 
+    `unknown` are the fields that this energydb doesn't know, and `faults` what of it can't be loaded.
+    """
+
+    folder: Path
     new: tuple[str, ...]
     changed: tuple[str, ...]
     gone: tuple[str, ...]
     same: tuple[str, ...]
+    unknown: tuple[UnknownField, ...] = ()
+    faults: tuple[DocumentError, ...] = ()
 
 
 def default_url() -> str:
     """Return the address that the shipped documents name as their data's, up to `tasks/`."""
-    document = read_document(min(DATA.glob("*.json")))
+    (document,) = read_document(min(DATA.glob("*.json"))).documents
     return str(document.head.data_url).rpartition(f"{TASKS}/")[0]
 
 
 def fetch(folder: Path, url: str, *, track: Track = silently) -> Changes:
-    """Get index, tasks and models from below `url`, check them as `load` would, and put them in `folder`.
+    """Get index, tasks and models from below `url`, read them as `load` would, and put them in `folder`.
+
+    Where some of it can't be loaded, and `folder` holds what can, that stays, and the new lies beside it in a folder
+    with its date at the end.
 
     Raises:
-        UsageError: `url` isn't http or https, or `folder` holds something else.
-        DataError: the server lacks a file, or what it sent isn't the leaderboard's data.
+        UsageError: `url` isn't http or https, or a folder holds something else.
+        DataError: the server lacks a file, or what it sent doesn't say which files there are.
         MachineError: the server can't be reached, or the folder can't be written.
     """
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
@@ -58,15 +73,34 @@ def fetch(folder: Path, url: str, *, track: Track = silently) -> Changes:
     base = url.rstrip("/") + "/"
     with working_folder(real) as work:
         fetched = work / "new"
-        try:
-            _download(fetched, base, track)
-            read_leaderboard(fetched)
-        except DocumentErrors as error:
-            raise DocumentErrors([_from(base, fetched, fault) for fault in error.errors]) from error
-        changes = _compare(real, fetched)
-        _refuse_unless_ours(real, folder)
+        published = _download(fetched, base, track)
+        unknown, errors = _read(fetched)
+        faults = tuple(_from(base, fetched, fault) for fault in errors)
+        new, changed, gone, same = _compare(real, fetched)
+        changes = Changes(folder, new, changed, gone, same, unknown, faults)
+        if faults and real.exists() and not _read(real)[1]:
+            changes = changes._replace(folder=_beside(folder, real, published))
+            real = real.with_name(f"{real.name}-{published}")
+        _refuse_unless_ours(real, changes.folder)
         _exchange(real, fetched, work / "old")
     return changes
+
+
+def _beside(folder: Path, real: Path, published: str) -> Path:
+    """Return where a folder with a date at its end lies beside `real`, named as `folder` is if that is no link."""
+    named = folder if Path(os.path.realpath(folder.parent)) / folder.name == real and folder.name else real
+    return named.with_name(f"{named.name}-{published}")
+
+
+def _read(folder: Path) -> tuple[tuple[UnknownField, ...], tuple[DocumentError, ...]]:
+    """Read a folder as `load` would: the fields that aren't known, each once, and all faults."""
+    try:
+        reading = read_leaderboard(folder)
+    except DocumentErrors as error:
+        return (), error.errors
+    of_documents = [fault.error for document in reading.documents for fault in document.faults]
+    unknown = {one.field: one for document in reading.documents for one in document.unknown}
+    return tuple(unknown.values()), (*of_documents, *(fault.error for fault in reading.faults))
 
 
 def _from(base: str, fetched: Path, fault: DocumentError) -> DocumentError:
@@ -84,25 +118,61 @@ def _refuse_unless_ours(real: Path, folder: Path) -> None:
         raise UsageError(f"{folder}: expected a folder for this data alone, got one with {', '.join(others)}")
 
 
-def _download(folder: Path, url: str, track: Track) -> None:
+def _download(folder: Path, url: str, track: Track) -> str:
+    """Get every file that the index and the tasks name, whatever else is in them; return the date of the index."""
     (folder / TASKS).mkdir(parents=True)
     (folder / MODELS).mkdir()
 
     with requests.Session() as session:
         session.headers["User-Agent"] = f"energydb/{__version__}"
         _get(session, url, INDEX, folder)
-        index = read_index(folder / INDEX)
+        index = _said(url, folder, INDEX, _Index)
         for task in track(index.tasks, what="Fetching tasks"):
             _get(session, url, f"{TASKS}/{_plain(task)}.json", folder)
         names = [
             model_file_name(_plain_id(model_id), task)
             for task in index.tasks
             for model_id in dict.fromkeys(
-                row.model_id for row in read_task(folder / TASKS / f"{task}.json").configurations
+                row.model_id
+                for row in _said(url, folder, f"{TASKS}/{task}.json", _Task).configurations
+                if isinstance(row.model_id, str)
             )
         ]
         for name in track(names, what="Fetching models"):
             _get(session, url, f"{MODELS}/{name}", folder)
+    return _plain(index.last_updated) if isinstance(index.last_updated, str) else _UNDATED
+
+
+_UNDATED = "undated"
+
+
+class _Index(msgspec.Struct):
+    """What an index says of where else to look, whatever else it says."""
+
+    tasks: list[str]
+    last_updated: object = None
+
+
+class _Row(msgspec.Struct):
+    model_id: object = None
+
+
+class _Task(msgspec.Struct):
+    """What a task's file says of where else to look, whatever else it says."""
+
+    configurations: list[_Row]
+
+
+def _said(url: str, folder: Path, place: str, kind: type[S]) -> S:
+    """Read what a file says of where else to look.
+
+    Raises:
+        DocumentErrors: that isn't in it.
+    """
+    try:
+        return decode_form(folder / place, read_bytes(folder / place), msgspec.json.Decoder(kind))
+    except DocumentErrors as error:
+        raise DocumentErrors([_from(url, folder, fault) for fault in error.errors]) from error
 
 
 def _plain(name: str) -> str:
@@ -165,14 +235,14 @@ def _reason(error: requests.RequestException) -> str:
     return " ".join(str(inner or reason).split())
 
 
-def _compare(old: Path, new: Path) -> Changes:
+def _compare(old: Path, new: Path) -> tuple[tuple[str, ...], ...]:
     before, after = _files(old), _files(new)
     both = before.keys() & after.keys()
-    return Changes(
-        new=tuple(sorted(after.keys() - before.keys())),
-        changed=tuple(sorted(place for place in both if before[place] != after[place])),
-        gone=tuple(sorted(before.keys() - after.keys())),
-        same=tuple(sorted(place for place in both if before[place] == after[place])),
+    return (
+        tuple(sorted(after.keys() - before.keys())),
+        tuple(sorted(place for place in both if before[place] != after[place])),
+        tuple(sorted(before.keys() - after.keys())),
+        tuple(sorted(place for place in both if before[place] == after[place])),
     )
 
 

@@ -3,19 +3,30 @@
 Figures are kept in full precision. What the folder doesn't say of its source stands here as constants.
 """
 
-import math
 import re
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from energydb.errors import DocumentError, DocumentErrors
-from energydb.sources.leaderboard_files import INDEX, MODELS, SHAPES, TASKS, Folder, ModelFile, Read, read_folder
-from energydb.sources.records import AnyRun, Document, Head, ImageRun, Model, OutputLengths, Run, Runs, VideoRun
-from energydb.sources.strict_json import shown, unlike
+from energydb.errors import some_of
+from energydb.names import gpu_name, precision_name
+from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS, Index, Read, TaskFile, read_file
+from energydb.sources.leaderboard_task import Task
+from energydb.sources.records import (
+    AnyRun,
+    Document,
+    Fault,
+    Head,
+    ImageRun,
+    Model,
+    OutputLengths,
+    Reading,
+    Run,
+    Runs,
+    VideoRun,
+)
 from energydb.units import wh_per_million_tokens
 
 FORMAT = "leaderboard"
@@ -41,12 +52,11 @@ SOURCE: dict[str, Any] = {
     "origin": "published",
     "measurement_window": "steady_state",
     "basis": "measured",
-    "is_complete": True,
-    "has_all_tasks": True,
 }
 # The leaderboard's own default ceiling on the median inter-token latency, for all of its text tasks.
 _ITL_DEADLINE_MS = 500
-_PRECISIONS = {"bfloat16": "BF16", "fp8": "FP8", "mxfp4": "MXFP4"}
+# How the publisher always writes weight formats: not kept beside, as the name that energydb has says as much.
+_USUAL = {"bfloat16", "fp8", "mxfp4"}
 HEAD_PLACES: Mapping[str, str] = {"workload": "$.task_display_name"}
 # What the publisher calls otherwise than the records do.
 _PUBLISHED_AS = {
@@ -69,206 +79,82 @@ def is_leaderboard(folder: Path) -> bool:
     return (folder / TASKS).is_dir() and ((folder / INDEX).is_file() or (folder / MODELS).is_dir())
 
 
-def read_leaderboard(path: Path) -> list[Document]:
+def read_leaderboard(path: Path) -> Reading:
     """Read a folder of the leaderboard's public data: one document a task, its models in upstream order.
 
+    A fault spoils a run, a model or a task; what the index and the tasks don't name is passed over.
+
     Raises:
-        DocumentErrors: every faulty file, with its first fault of form; or all faults of rule, where files are
-            missing or disagree.
+        DocumentErrors: the index can't be read, or no task can be told.
         MachineError: a file can't be read.
     """
-    folder = read_folder(path)
-    faults = [*_file_faults(folder)]
-    if not faults:
-        faults = [fault for task in folder.tasks for fault in _task_faults(folder, task)]
-    if faults:
-        raise DocumentErrors(faults)
-    return [_document(folder, task) for task in folder.tasks]
+    index = read_file(path / INDEX, INDEX)
+    tasks = [Task(path, index, task) for task in dict.fromkeys(index.content.tasks)]
+    has_all_tasks = all(task.read is not None for task in tasks)
+    documents = tuple(_document(task, task.read, has_all_tasks) for task in tasks if task.read is not None)
+    lost = [fault for task in tasks if task.read is None for fault in task.faults]
+    told = {id(fault.error) for task in tasks for fault in task.faults}
+    of_no_task = ((model_id, part.error) for model_id, part in index.lost.items() if id(part.error) not in told)
+    lost += [Fault(error=error, model_id=str(model_id), runs=0) for model_id, error in of_no_task]
+    passed_over = sorted(_files(path) - {INDEX}.union(*(task.named for task in tasks)))
+    return Reading(documents, tuple(lost), _passed_over(path, passed_over))
 
 
-# --- Faults of rule: files that are missing, or disagree ------------------------------------------------
+def _files(folder: Path) -> set[str]:
+    """Return the places of all files, and those of empty folders, with a slash at the end."""
+    within = {path: path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    files = {place for path, place in within.items() if not path.is_dir()}
+    return files | {f"{place}/" for path, place in within.items() if path.is_dir() and not any(path.iterdir())}
 
 
-def _file_faults(folder: Folder) -> Iterator[DocumentError]:
-    """Hold the list of files against what the index and the tasks name."""
-    index = folder.index.content
-    for task in index.tasks:
-        if task not in folder.tasks:
-            yield DocumentError(folder.path / TASKS / f"{task}.json", "", f"expected as {INDEX} lists it, got none")
-        if sum(task in tasks for tasks in index.architectures.values()) != 1:
-            yield unlike(folder.index.path, "$.architectures", "each task in one architecture's list", task)
-    expected = set()
-    for task, read in folder.tasks.items():
-        if task not in index.tasks:
-            yield unlike(read.path, "", f"one of the tasks that {INDEX} lists", task)
-        if not read.content.task_display_name.strip():
-            yield unlike(read.path, "$.task_display_name", "text that isn't blank", read.content.task_display_name)
-        architecture = None if read.kind == "text" else "diffusion"
-        if read.content.architecture != architecture:
-            expected_here = shown(architecture) if architecture else "no such field in a text task"
-            yield unlike(read.path, "$.architecture", expected_here, read.content.architecture)
-        if read.content.task != task:
-            yield unlike(read.path, "$.task", f"{shown(task)}, as the file is named", read.content.task)
-        diffusion = task in index.architectures.get("diffusion", ())
-        if diffusion != (read.kind != "text"):
-            yield unlike(read.path, "$.configurations", "runs of the kind that the index says", read.kind)
-        for model_id in dict.fromkeys(row.model_id for row in read.content.configurations):
-            name = model_file_name(model_id, task)
-            expected.add(name)
-            if name not in folder.models:
-                yield DocumentError(
-                    folder.path / MODELS / name, "", f"expected as tasks/{task}.json has its runs, got none"
-                )
-    for name, model in folder.models.items():
-        if name not in expected:
-            yield unlike(model.path, "", "a model and task of a file in tasks/", name)
-
-
-def _task_faults(folder: Folder, task: str) -> Iterator[DocumentError]:
-    read = folder.tasks[task]
-    slugs: dict[str, str] = {}
-    seen: dict[Any, int] = {}
-    places: dict[str, list[int]] = {}
-    for place, row in enumerate(read.content.configurations):
-        at = f"$.configurations[{place}]"
-        places.setdefault(row.model_id, []).append(place)
-        other = slugs.setdefault(_slug(row.model_id), row.model_id)
-        if other != row.model_id:
-            yield unlike(read.path, f"{at}.model_id", f"another last part than {shown(other)}", row.model_id)
-        if row.weight_precision not in _PRECISIONS:
-            yield unlike(
-                read.path, f"{at}.weight_precision", f"one of {', '.join(_PRECISIONS)}", row.weight_precision
-            )
-        if seen.setdefault(row, place) != place:
-            yield DocumentError(read.path, at, f"expected another run, got $.configurations[{seen[row]}] again")
-        if read.kind == "text":
-            joules = row.energy_per_token_joules * row.avg_output_len
-            if not math.isclose(row.energy_per_request_joules, joules, rel_tol=1e-9):
-                yield unlike(
-                    read.path,
-                    f"{at}.energy_per_request_joules",
-                    f"energy_per_token_joules x avg_output_len, {joules}",
-                    row.energy_per_request_joules,
-                )
-    for model_id, of_model in places.items():
-        model = folder.models[model_file_name(model_id, task)]
-        yield from _model_faults(folder, read, of_model, model)
-
-
-def _model_faults(
-    folder: Folder, task: Read[Any], places: list[int], model: Read[ModelFile[Any]]
-) -> Iterator[DocumentError]:
-    """Hold a model's file against its rows in the task's file, and both against the index."""
-    rows = [task.content.configurations[place] for place in places]
-    content = model.content
-    indexed = folder.index.content.models.get(rows[0].model_id)
-    if indexed is None:
-        yield unlike(folder.index.path, "$.models", f"the models of tasks/{task.path.name}", rows[0].model_id)
-        return
-    if content.task != task.content.task:
-        yield unlike(model.path, "$.task", f"{shown(task.content.task)}, as the file is named", content.task)
-    if content.model_id != rows[0].model_id:
-        yield unlike(model.path, "$.model_id", f"{shown(rows[0].model_id)}, as the file is named", content.model_id)
-    for field in indexed.__struct_fields__:
-        expected = getattr(indexed, field)
-        said = [(task.path, f"$.configurations[{place}]", row) for place, row in zip(places, rows, strict=True)]
-        # Files of text models carry no nickname.
-        if field != "nickname" or task.kind != "text" or content.nickname is not None:
-            said.append((model.path, "$", content))
-        for path, at, of in said:
-            if (got := getattr(of, field, None)) != expected:
-                yield unlike(path, f"{at}.{field}", f"{shown(expected)} as in {INDEX}", got)
-    if len(content.configurations) != len(rows):
-        got_runs = len(content.configurations)
-        yield unlike(model.path, "$.configurations", f"{len(rows)} runs as in tasks/{task.path.name}", got_runs)
-        return
-    shape = SHAPES[task.kind]
-    for place, (row_place, row, run) in enumerate(zip(places, rows, content.configurations, strict=True)):
-        pairs = [(field, run, field) for field in shape.measured]
-        pairs += [(f"parallelization.{field}", run.parallelization, field) for field in shape.parallel]
-        for said_as, of, field in pairs:
-            if getattr(of, field) != getattr(row, field):
-                as_in = f"{shown(getattr(row, field))} as in tasks/{task.path.name}: $.configurations[{row_place}]"
-                yield unlike(model.path, f"$.configurations[{place}].{said_as}", as_in, getattr(of, field))
-    if task.kind == "text":
-        yield from _length_faults(model)
-
-
-def _length_faults(model: Read[ModelFile[Any]]) -> Iterator[DocumentError]:
-    """Hold the output lengths of each run against those of the model: the same bins, and their sums."""
-    whole = model.content.output_length_distribution
-    place = "$.output_length_distribution"
-    if whole is None:
-        yield DocumentError(model.path, place, "expected a value, got no such field")
-        return
-    if len(whole.bins) != len(whole.counts) + 1 or any(low >= high for low, high in pairwise(whole.bins)):
-        yield unlike(model.path, f"{place}.bins", f"{len(whole.counts) + 1} ascending edges", len(whole.bins))
-    runs = model.content.configurations
-    for number, run in enumerate(runs):
-        at = f"$.configurations[{number}].output_length_distribution"
-        if run.output_length_distribution.bins != whole.bins:
-            yield unlike(model.path, f"{at}.bins", f"the same as in {place}", run.output_length_distribution.bins)
-        if len(run.output_length_distribution.counts) != len(whole.counts):
-            got = len(run.output_length_distribution.counts)
-            yield unlike(model.path, f"{at}.counts", f"{len(whole.counts)} counts as in {place}", got)
-            return
-    sums = [sum(counts) for counts in zip(*(run.output_length_distribution.counts for run in runs), strict=True)]
-    if list(whole.counts) != sums:
-        yield unlike(model.path, f"{place}.counts", f"the sums over the runs, {shown(sums)}", whole.counts)
-
-
-def model_file_name(model_id: str, task: str) -> str:
-    """Return the name of the file that holds a model's runs on a task."""
-    return f"{model_id.replace('/', '__')}__{task}.json"
+def _passed_over(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
+    return (f"{folder}: passed over, as {INDEX} names no such files: {some_of(files)}",) if files else ()
 
 
 # --- From the publisher's fields to the records' --------------------------------------------------------
 
 
-def _document(folder: Folder, task: str) -> Document:
-    read = folder.tasks[task]
-    by_model: dict[str, list[Any]] = {}
-    for row in read.content.configurations:
-        by_model.setdefault(row.model_id, []).append(row)
-    files = [folder.models[model_file_name(model_id, task)] for model_id in by_model]
+def _document(task: Task, read: Read[TaskFile[Any]], has_all_tasks: bool) -> Document:
+    files = sorted((model.file for model, _ in task.models), key=lambda file: file.name)
     return Document(
         path=str(read.path),
-        files=(read.file, folder.index.file, *sorted((model.file for model in files), key=lambda file: file.name)),
-        head=_head(folder, task),
+        files=(read.file, task.index.file, *files),
+        head=_head(task.index.content, read, is_complete=not task.faults, has_all_tasks=has_all_tasks),
         head_places=HEAD_PLACES,
-        models=tuple(
-            _model(rows, read.kind, model.content) for rows, model in zip(by_model.values(), files, strict=True)
-        ),
+        models=tuple(_model(runs, read.kind) for _, runs in task.models),
+        faults=tuple(task.faults),
+        unknown=task.unknown,
     )
 
 
-def _head(folder: Folder, task: str) -> Head:
-    read = folder.tasks[task]
-    updated = folder.index.content.last_updated
+def _head(index: Index, read: Read[TaskFile[Any]], *, is_complete: bool, has_all_tasks: bool) -> Head:
     return Head(
         format=FORMAT,
-        task=task,
+        task=read.content.task,
         kind=read.kind,
-        data_version=updated,
-        compiled=updated,
+        data_version=index.last_updated,
+        compiled=index.last_updated,
         workload=read.content.task_display_name,
         itl_deadline_ms=_ITL_DEADLINE_MS if read.kind == "text" else None,
+        is_complete=is_complete,
+        has_all_tasks=has_all_tasks,
         **SOURCE,
     )
 
 
-def _model(rows: list[Any], kind: str, file: ModelFile[Any]) -> Model:
-    first = rows[0]
+def _model(pairs: Sequence[tuple[Any, Any]], kind: str) -> Model:
+    """Make a model of its runs, each as the task's file has it and as the model's."""
+    first, _ = pairs[0]
     slug = _slug(first.model_id)
     seen: dict[tuple[object, ...], int] = {}
     runs = []
-    for row, in_file in zip(rows, file.configurations, strict=True):
+    for row, in_file in pairs:
         derived = _derived(row, in_file, slug) if kind == "text" else {}
-        run = _run(_RUNS[kind], row, precision=_PRECISIONS[row.weight_precision], repeat=1, **derived)
+        run = _run(_RUNS[kind], row, repeat=1, **_names(row), **derived)
         setting = tuple(getattr(run, field) for field in run.SETTING)
         seen[setting] = seen.get(setting, 0) + 1
         runs.append(msgspec.structs.replace(run, repeat=seen[setting]))
-    lengths = [run.output_length_distribution for run in file.configurations] if kind == "text" else []
+    lengths = [in_file.output_length_distribution for _, in_file in pairs] if kind == "text" else []
     return Model(
         slug=slug,
         name=first.nickname,
@@ -279,6 +165,17 @@ def _model(rows: list[Any], kind: str, file: ModelFile[Any]) -> Model:
         runs=Runs.of(runs),
         output_lengths=tuple(OutputLengths(of_run.bins, of_run.counts) for of_run in lengths),
     )
+
+
+def _names(row: Any) -> dict[str, Any]:
+    """Return the GPU and the weight format of a run by energydb's names, and by the publisher's."""
+    gpu, precision = gpu_name(row.gpu_model), precision_name(row.weight_precision)
+    return {
+        "gpu": gpu,
+        "gpu_as_published": None if gpu == row.gpu_model else row.gpu_model,
+        "precision": precision,
+        "precision_as_published": None if row.weight_precision in _USUAL else row.weight_precision,
+    }
 
 
 def _slug(model_id: str) -> str:
@@ -303,6 +200,7 @@ def _derived(row: Any, in_file: Any, slug: str) -> dict[str, Any]:
         "wh_per_million_output_tokens": wh_per_million_tokens(row.energy_per_token_joules),
         "under_itl_deadline": row.median_itl_ms <= _ITL_DEADLINE_MS,
         "row_id": f"{slug}/{row.gpu_model}/{row.num_gpus}/{limit}",
+        "pipeline_parallel": row.pipeline_parallel or 1,
         "parallel_notes": in_file.parallelization.notes or None,
     }
 

@@ -1,6 +1,7 @@
 """The files of the ML.ENERGY Leaderboard's public data, typed and read strictly, each by itself."""
 
 import hashlib
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar, cast
@@ -9,15 +10,18 @@ import msgspec
 from msgspec import Meta, Struct
 
 from energydb.errors import DocumentError, DocumentErrors
+from energydb.sources.parts import PartFault, UnknownField, decode_parts
 from energydb.sources.records import File, TaskKind
-from energydb.sources.strict_json import Count, Positive, Text, decode, read_bytes
+from energydb.sources.strict_json import Count, Positive, Text, read_bytes
 
 INDEX = "index.json"
 TASKS = "tasks"
 MODELS = "models"
+RUNS = "configurations"
 
-# Fields of the publisher's earlier schema, which measured and named things otherwise.
-EARLIER_SCHEMA = ("is_moe", "max_num_batched_tokens", "timeline", "timelines")
+# Fields of the publisher's earlier schema, which measured and named things otherwise, and when it was given up.
+EARLIER_SCHEMA = ("is_moe", "timelines", "timeline", "itl_distribution", "kv_cache_usage_percent")
+SCHEMA_SINCE = "2025-11-30"
 
 _ABSENT = cast(Any, None)  # optional where absent, while a null is refused
 
@@ -64,9 +68,9 @@ class MeasuredText(Measured, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     max_num_seqs: Count | None
     median_itl_ms: Positive
     output_throughput_tokens_per_sec: Positive
-    p90_itl_ms: Positive
-    p95_itl_ms: Positive
-    p99_itl_ms: Positive
+    p90_itl_ms: Positive | None
+    p95_itl_ms: Positive | None
+    p99_itl_ms: Positive | None
 
 
 class MeasuredImage(Measured, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -102,6 +106,8 @@ class TextParallel(Struct, frozen=True, forbid_unknown_fields=True):
     data_parallel: Count
     expert_parallel: Count
     notes: str  # mostly empty
+    pipeline_parallel: Count = _ABSENT
+    other_parallel: Text = _ABSENT
 
 
 class DiffusionParallel(Struct, frozen=True, forbid_unknown_fields=True):
@@ -109,6 +115,7 @@ class DiffusionParallel(Struct, frozen=True, forbid_unknown_fields=True):
 
     ulysses_degree: Count
     ring_degree: Count
+    other_parallel: Text = _ABSENT
 
 
 class Lengths(Struct, frozen=True, forbid_unknown_fields=True):
@@ -133,6 +140,8 @@ class TextRow(MeasuredText, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tensor_parallel: Count
     data_parallel: Count
     expert_parallel: Count
+    pipeline_parallel: Count = _ABSENT
+    other_parallel: Text = _ABSENT
 
 
 class ImageRow(MeasuredImage, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -145,6 +154,7 @@ class ImageRow(MeasuredImage, frozen=True, kw_only=True, forbid_unknown_fields=T
     weight_precision: Text
     ulysses_degree: Count
     ring_degree: Count
+    other_parallel: Text = _ABSENT
 
 
 class VideoRow(MeasuredVideo, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -157,6 +167,7 @@ class VideoRow(MeasuredVideo, frozen=True, kw_only=True, forbid_unknown_fields=T
     weight_precision: Text
     ulysses_degree: Count
     ring_degree: Count
+    other_parallel: Text = _ABSENT
 
 
 class TextConfiguration(MeasuredText, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -214,7 +225,7 @@ SHAPES: dict[TaskKind, Shape] = {
         msgspec.json.Decoder(TaskFile[TextRow]),
         msgspec.json.Decoder(ModelFile[TextConfiguration]),
         MeasuredText.__struct_fields__,
-        ("tensor_parallel", "data_parallel", "expert_parallel"),
+        tuple(field for field in TextParallel.__struct_fields__ if field != "notes"),
     ),
     "image": Shape(
         msgspec.json.Decoder(TaskFile[ImageRow]),
@@ -232,77 +243,65 @@ SHAPES: dict[TaskKind, Shape] = {
 
 
 class Read(Struct, Generic[R], frozen=True):
-    """One file that was read: where it lies, what it is, and what it holds."""
+    """One file that was read: where it lies, what it is, and what it holds.
+
+    `places` says where in the file those of its runs stand that are sound; `lost` has the parts that aren't, by place
+    or key.
+    """
 
     path: Path
     file: File
     kind: TaskKind
     content: R
+    places: tuple[int, ...] = ()
+    lost: dict[int | str, PartFault] = {}
+    unknown: tuple[UnknownField, ...] = ()
 
 
-class Folder(Struct, frozen=True):
-    """All files of a folder, by their place in it: `tasks` by task, `models` by file name."""
-
-    path: Path
-    index: Read[Index]
-    tasks: dict[str, Read[TaskFile[Any]]]
-    models: dict[str, Read[ModelFile[Any]]]
-
-
-def read_folder(path: Path) -> Folder:
-    """Read every file of the folder, strictly, each by itself.
+def read_file(path: Path, shape: str) -> Read[Any]:
+    """Read one file, of the shape that its place in the folder calls for: what is sound of it.
 
     Raises:
-        DocumentErrors: every faulty file, each with its first fault of form.
-        MachineError: a file can't be read.
+        DocumentErrors: the first fault of form that isn't of one run or model; or, where no run is sound, theirs.
+        MachineError: the file can't be read.
     """
-    faults: list[DocumentError] = []
-
-    def read(file: Path, shape: str) -> Any:
-        try:
-            return _read(file, shape)
-        except DocumentErrors as error:
-            faults.extend(error.errors)
-            return None
-
-    index = read(path / INDEX, INDEX)
-    tasks = {file.stem: read(file, TASKS) for file in sorted((path / TASKS).glob("*.json"))}
-    models = {file.name: read(file, MODELS) for file in sorted((path / MODELS).glob("*.json"))}
-    if faults:
-        raise DocumentErrors(faults)
-    return Folder(path, index, tasks, models)
-
-
-def read_index(path: Path) -> Index:
-    """Read an index alone.
-
-    Raises:
-        DocumentErrors: its first fault of form.
-    """
-    return cast(Index, _read(path, INDEX).content)
-
-
-def read_task(path: Path) -> TaskFile[Any]:
-    """Read a task's file alone.
-
-    Raises:
-        DocumentErrors: its first fault of form.
-    """
-    return cast(TaskFile[Any], _read(path, TASKS).content)
-
-
-_INDEX = msgspec.json.Decoder(Index)
-
-
-def _read(path: Path, shape: str) -> Read[Any]:
-    """Read one file, of the shape that its place in the folder calls for."""
     data = read_bytes(path)
     kind = _kind(data)
     try:
-        content = decode(path, data, _INDEX if shape == INDEX else getattr(SHAPES[kind], shape))
+        parts = decode_parts(path, data, _INDEX if shape == INDEX else getattr(SHAPES[kind], shape))
     except DocumentErrors as error:
-        raise DocumentErrors([_of_earlier_schema(fault) for fault in error.errors]) from error
-    return Read(path, File(path.name, hashlib.sha256(data).hexdigest()), kind, content)
+        raise _of_earlier_schema(path, data, error) or error from error
+    runs = () if shape == INDEX else range(len(parts.value.configurations))
+    return Read(
+        path,
+        File(path.name, hashlib.sha256(data).hexdigest()),
+        kind,
+        parts.value,
+        parts.places.get(RUNS, tuple(runs)),
+        {fault.part[1]: fault for fault in parts.faults},
+        parts.unknown,
+    )
+
+
+def _of_earlier_schema(path: Path, data: bytes, error: DocumentErrors) -> DocumentErrors | None:
+    """Tell a file that lacks what is needed because the publisher then measured and named otherwise."""
+    earlier = [field for field in EARLIER_SCHEMA if f'"{field}"'.encode() in data]
+    if not earlier or not any("no such field" in fault.problem for fault in error.errors):
+        return None
+    problem = f"expected the leaderboard's schema, which is in use since {SCHEMA_SINCE}, got one before it"
+    return DocumentErrors([DocumentError(path, "$", f"{problem}, with {earlier[0]}, which isn't read")])
+
+
+def what_file(content: Mapping[str, Any]) -> str | None:
+    """Say which of the leaderboard's files a JSON object is, by its keys; None where it's none."""
+    if {"architectures", "last_updated"} <= content.keys():
+        return "the index"
+    if {"task", "configurations"} <= content.keys():
+        return "a model's file" if "model_id" in content else "a task's file"
+    return None
+
+
+_INDEX = msgspec.json.Decoder(Index)
 
 
 def _kind(data: bytes) -> TaskKind:
@@ -312,11 +311,3 @@ def _kind(data: bytes) -> TaskKind:
     if b'"energy_per_image_joules"' in data:
         return "image"
     return "text"
-
-
-def _of_earlier_schema(fault: DocumentError) -> DocumentError:
-    field = fault.place.rpartition(".")[2]
-    if field not in EARLIER_SCHEMA:
-        return fault
-    problem = f"expected the leaderboard's schema of 2026, got {field}, of an earlier one, which isn't read"
-    return DocumentError(fault.path, fault.place, problem)

@@ -10,7 +10,9 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import msgspec
 
-from energydb.sources.identity import model_identity
+from energydb.errors import DocumentError
+from energydb.names import model_identity
+from energydb.sources.parts import UnknownField
 
 TaskKind = Literal["text", "image", "video"]
 Origin = Literal["published", "own"]
@@ -81,8 +83,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     wh_per_million_output_tokens: float
     joules_per_output_token: float
     median_itl_ms: float
-    p90_itl_ms: float
-    p99_itl_ms: float
+    p90_itl_ms: float | None
+    p99_itl_ms: float | None
     tokens_per_second: float
     gpu_power_watts_total: float
     avg_output_tokens: float
@@ -241,11 +243,24 @@ class File(msgspec.Struct, frozen=True):
     sha256: str
 
 
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong at one place, and what can't be loaded for it: of which task and model, and how many runs.
+
+    `runs` counts those that no fault before it spoilt, and is None where it isn't known; `model_id` is None where
+    more than one model is spoilt.
+    """
+
+    error: DocumentError
+    task: str | None = None
+    model_id: str | None = None
+    runs: int | None = None
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """What was read in one piece: where it lay, its files, its head and its models.
 
     The first of `files` is the one that holds the models. `head_places` says where in it each field of the
-    head stands.
+    head stands. `faults` are those of its parts that aren't in it, and `unknown` the fields that it has besides.
     """
 
     path: str
@@ -253,3 +268,13 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     head: Head
     models: tuple[Model, ...]
     head_places: Mapping[str, str]
+    faults: tuple[Fault, ...] = ()
+    unknown: tuple[UnknownField, ...] = ()
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """All that is sound in a file or folder, the faults of what no document came of, and what was passed over."""
+
+    documents: tuple[Document, ...]
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from energydb.errors import DataError, UsageError
+from energydb.errors import DataError, UsageError, some_of
 from energydb.sources import FOUND_BY, is_one_piece
 
 
@@ -32,10 +32,10 @@ def find(paths: Sequence[Path]) -> Input:
         UsageError: a path doesn't exist.
     """
     found: dict[str, tuple[Path, int]] = {}
-    links: list[Path] = []
+    passed_over: list[str] = []
     for path in paths:
         if path.is_dir():
-            within = list(_search(path, links))
+            within = list(_search(path, passed_over))
             if not within:
                 found_by = ", ".join(f"*{end}" for end in FOUND_BY)
                 raise DataError(f"{path}: expected a folder with documents ({found_by}), got none")
@@ -45,30 +45,44 @@ def find(paths: Sequence[Path]) -> Input:
             raise UsageError(f"{path}: no such file or folder")
         for real, file, size in within:
             found.setdefault(real, (file, size))
-    notes = tuple(f"{link}: a link to a folder, not searched; name it to load what is in it" for link in links)
+    notes = tuple(passed_over)
     return Input(dict(sorted(found.values(), key=lambda one: str(one[0]))), notes)
 
 
-def _search(folder: Path, links: list[Path]) -> Iterator[tuple[str, Path, int]]:
-    """Search a folder for what any format takes, through all its folders but hidden ones; some are one piece.
+def _search(folder: Path, passed_over: list[str]) -> Iterator[tuple[str, Path, int]]:
+    """Search a folder for what any format takes, all but hidden ones; some are one piece.
 
-    Each with its real path and its bytes. Links to folders, which could lead in a circle, are put into `links`.
+    Each with its real path and its bytes. What is passed over is put into words: links to folders, which could lead
+    in a circle, empty folders, and what editors and file managers left.
     """
     real = os.path.realpath(folder)
     with os.scandir(folder) as listed:
-        within = [entry for entry in listed if not entry.name.startswith(".")]
+        within = sorted(listed, key=lambda entry: entry.name)
+    if not within:
+        passed_over.append(f"{folder}: an empty folder, passed over")
     if is_one_piece(folder):
         yield real, folder, sum(file.stat().st_size for file in folder.rglob("*.json"))
         return
+    strays = [entry.name for entry in within if _is_stray(entry)]
+    if strays:
+        passed_over.append(f"{folder}: passed over, as their names are no documents': {some_of(strays)}")
     for entry in within:
         path = folder / entry.name
+        if entry.name.startswith(".") or entry.name in strays:
+            continue
         if entry.is_dir(follow_symlinks=False):
-            yield from _search(path, links)
+            yield from _search(path, passed_over)
         elif entry.is_dir():
-            links.append(path)
+            passed_over.append(f"{path}: a link to a folder, not searched; name it to load what is in it")
         elif entry.name.endswith(FOUND_BY):
             if entry.is_symlink():
                 size = path.stat().st_size if path.exists() else 0  # one that leads nowhere is a fault of its own
                 yield os.path.realpath(path), path, size
             else:
                 yield f"{real}{os.sep}{entry.name}", path, entry.stat().st_size
+
+
+def _is_stray(entry: os.DirEntry[str]) -> bool:
+    """Tell what an editor or a file manager left: a hidden file, or one whose name goes on after a document's."""
+    is_hidden, is_document = entry.name.startswith("."), entry.name.endswith(FOUND_BY)
+    return entry.is_file() and (is_hidden or (any(end in entry.name for end in FOUND_BY) and not is_document))

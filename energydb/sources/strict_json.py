@@ -2,9 +2,11 @@
 
 import functools
 import json
+import math
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -22,7 +24,8 @@ Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Positive = Annotated[float, Meta(gt=0)]
 Text = Annotated[str, Meta(min_length=1, max_length=2**16)]
 
-_WORDS = {
+
+WORDS = {
     "array": "a list",
     "bool": "true or false",
     "float": "a number",
@@ -32,16 +35,16 @@ _WORDS = {
 }
 
 
-class _Repeating(dict[str, Any]):
-    """An object of a document in which a key came twice."""
+class Repeating(dict[str, Any]):
+    """An object of a document in which keys came twice: which, in their order."""
 
-    key = ""
+    twice: tuple[str, ...] = ()
 
 
-class _NotFinite(NamedTuple):
-    """NaN or Infinity, which Python's parser takes and JSON doesn't know."""
+class NotFinite(NamedTuple):
+    """What no double holds, as it's written: NaN and Infinity, which JSON doesn't know, 1e999, 5,000 digits."""
 
-    name: str
+    text: str
 
 
 def read_bytes(path: Path) -> bytes:
@@ -107,7 +110,7 @@ def refuse_hidden(path: Path, data: bytes, accounted_for: int) -> None:
     """
     is_escaped = b"\\" in data and (b"\\u0000" in data or b"\\u003" in data)
     if is_escaped or data.count(b":") != accounted_for:
-        fault = next(_faults_of_text(path, _parse(data.removeprefix(b"\xef\xbb\xbf"))), None)
+        fault = next(faults_of_text(path, parse(data.removeprefix(b"\xef\xbb\xbf"))), None)
         if fault is not None:
             raise DocumentErrors([fault])
 
@@ -197,9 +200,13 @@ def unlike(path: Path, place: str, expected: str, got: object) -> DocumentError:
 
 def shown(value: object) -> str:
     """Show a value as it stands in JSON, on one line, short and without control characters."""
-    if isinstance(value, _NotFinite):
-        return value.name
-    text = json.dumps(value, ensure_ascii=True, default=str)
+    if isinstance(value, NotFinite):
+        text = value.text
+    else:
+        try:
+            text = json.dumps(value, ensure_ascii=True, default=str)
+        except RecursionError:
+            text = f"{WORDS['array' if isinstance(value, list) else 'object']}, nested too deeply to show"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
@@ -214,31 +221,39 @@ def _form_fault(path: Path, data: bytes, error: msgspec.DecodeError) -> Document
     problem, _, place = str(error).partition(" - at `")
     place = place.removesuffix("`").removeprefix("key` in `") or "$"
     try:
-        parsed = _parse(data)
+        parsed = parse(data)
     except json.JSONDecodeError as fault:
         got = "the end of the file" if fault.pos >= len(fault.doc.rstrip()) else f"{fault.doc[fault.pos]!r}"
         return DocumentError(
             path, "$", f"expected JSON, got {got} at line {fault.lineno}, column {fault.colno} ({fault.msg})"
         )
-    except (RecursionError, ValueError):  # nested too deeply, or an integer of thousands of digits
+    except (RecursionError, ValueError):  # nested too deeply
         return DocumentError(path, place, f"expected a model document, got {problem}")
     if not isinstance(error, msgspec.ValidationError):
-        return next(_faults_of_text(path, parsed), DocumentError(path, "$", f"expected JSON, got {problem}"))
+        return next(faults_of_text(path, parsed), DocumentError(path, "$", f"expected JSON, got {problem}"))
     return _validation_fault(path, place, problem, parsed)
 
 
-def _validation_fault(path: Path, place: str, problem: str, parsed: object) -> DocumentError:
+def conversion_fault(path: Path, at: str, error: msgspec.ValidationError, came: object) -> DocumentError:
+    """Say what is wrong with a value that stands at `at`, which msgspec was given by itself."""
+    problem, _, place = str(error).partition(" - at `")
+    within = place.removesuffix("`").removeprefix("key` in `").removeprefix("$")
+    return _validation_fault(path, f"{at}{within}", problem, came, at)
+
+
+def _validation_fault(path: Path, place: str, problem: str, parsed: object, root: str = "$") -> DocumentError:
     if match := re.match(r"Object (missing required|contains unknown) field `(.*)`", problem, re.DOTALL):
         missing = match[1] == "missing required"
         return DocumentError(
             path,
             f"{place}.{match[2]}",
-            "expected a value, got no such field" if missing else "expected no such field, got one: misspelt?",
+            "expected a value, got no such field" if missing else "expected no such field, got one",
         )
-    match = re.match(r"Expected `(\w+)`(?: ([<>=]+) ([\d.]+)| of length ([<>=]+) (\d+))?(?:, got `(\w+)`)?", problem)
+    limit = r"(?: ([<>=]+) ([\d.]+)| of length ([<>=]+) (\d+))?"
+    match = re.match(rf"Expected `([\w |]+)`{limit}(?:, got `(\w+)`)?", problem)
     expected, got = problem, None
     if match:
-        expected, got = _WORDS.get(match[1], match[1]), match[6]
+        expected, got = " or ".join(WORDS.get(kind, kind) for kind in match[1].split(" | ")), match[6]
         if match[2]:
             expected += f" {match[2]} {float(match[3]):g}" if float(match[3]) < 1e6 else f" {match[2]} {match[3]}"
         elif match[4] == ">=":
@@ -249,43 +264,91 @@ def _validation_fault(path: Path, place: str, problem: str, parsed: object) -> D
         expected = "a date, YYYY-MM-DD"
     elif problem == "Number out of range":
         expected = "a finite number"
-    values = dict(_places("$", parsed))
+    values = dict(_places(root, parsed))
     # Within a mapping msgspec doesn't say which key it was at.
-    shown_value = shown(values[place]) if place in values else _WORDS.get(got or "", got or "something else")
+    shown_value = shown(values[place]) if place in values else WORDS.get(got or "", got or "something else")
     return DocumentError(path, place, f"expected {expected}, got {shown_value}")
 
 
-def _faults_of_text(path: Path, parsed: object) -> Iterator[DocumentError]:
+def faults_of_text(path: Path, parsed: object, root: str = "$") -> Iterator[DocumentError]:
     """Find what a typed decoder doesn't see, or sees without its place."""
-    for place, value in _places("$", parsed):
-        if isinstance(value, _Repeating):
-            yield DocumentError(path, f"{place}.{value.key}", "expected each key once, got it twice")
-        elif isinstance(value, _NotFinite):
-            yield DocumentError(path, place, f"expected a finite number, got {value.name}")
-        elif isinstance(value, str) and "\x00" in value:
-            yield DocumentError(path, place, "expected text without NUL, got \\u0000 in it")
+    for place, value in _places(root, parsed):
+        if isinstance(value, Repeating):
+            yield DocumentError(path, f"{place}.{value.twice[0]}", "expected each key once, got it twice")
+        elif isinstance(value, dict):
+            yield from (fault for key in value for fault in _faults_of_one_text(path, place, key))
+        elif isinstance(value, NotFinite):
+            yield DocumentError(path, place, f"expected a finite number, got {shown(value)}")
+        elif isinstance(value, str):
+            yield from _faults_of_one_text(path, place, value)
 
 
-def _parse(data: bytes) -> object:
-    return json.loads(data, object_pairs_hook=_object, parse_constant=_NotFinite)
+def _faults_of_one_text(path: Path, place: str, text: str) -> Iterator[DocumentError]:
+    if "\x00" in text:
+        yield DocumentError(path, place, "expected text without NUL, got \\u0000 in it")
+    elif not text.isascii() and (half := _HALF.search(text)):
+        yield DocumentError(path, place, f"expected text in Unicode, got half a character, {shown(half[0])[1:-1]}")
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def parse(data: bytes) -> object:
+    """Parse JSON in UTF-8; a key that is there twice, and a number that no double holds, come as what they are.
+
+    Raises:
+        ValueError: it's no JSON, or isn't in UTF-8.
+        RecursionError: it's nested too deeply.
+    """
+    return json.loads(
+        data.decode("utf-8"),
+        object_pairs_hook=_object,
+        parse_constant=NotFinite,
+        parse_float=_finite,
+        parse_int=_whole,
+    )
+
+
+def _finite(text: str) -> object:
+    """Return a number, or what it is that no double holds."""
+    number = float(text)
+    return number if math.isfinite(number) else NotFinite(text)
+
+
+def _whole(text: str) -> object:
+    """Return a whole number, or what it is that no double holds."""
+    return int(text) if math.isfinite(float(text)) else NotFinite(text)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in made and not isinstance(made, _Repeating):
-            made = _Repeating(made)
-            made.key = key
-        made[key] = value
-    return made
+    made = dict(pairs)
+    if len(made) == len(pairs):
+        return made
+    repeating = Repeating(made)
+    counted = Counter(key for key, _ in pairs)
+    repeating.twice = tuple(key for key, count in counted.items() if count > 1)
+    return repeating
 
 
 def _places(place: str, value: object) -> Iterator[tuple[str, object]]:
-    """Walk a parsed document: every value with its JSON path."""
-    yield place, value
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _places(f"{place}.{key}", inner)
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _places(f"{place}[{index}]", inner)
+    """Walk a parsed document, however deep: every value with its JSON path, in its order."""
+    waiting: list[Iterator[tuple[str, object]]] = [iter([(place, value)])]
+    while waiting:
+        for at, inner in waiting[-1]:
+            yield at, inner
+            if isinstance(inner, dict):
+                waiting.append(_within(at, inner))
+                break
+            if isinstance(inner, list):
+                waiting.append(_items(at, inner))
+                break
+        else:
+            waiting.pop()
+
+
+def _within(place: str, value: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    return ((f"{place}.{key}", inner) for key, inner in value.items())
+
+
+def _items(place: str, value: list[Any]) -> Iterator[tuple[str, object]]:
+    return ((f"{place}[{index}]", inner) for index, inner in enumerate(value))

@@ -105,10 +105,11 @@ def _rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
 
 
 def _joins_to_model(table: Table) -> str | None:
-    """Return the joins that lead from a table's rows to their model, and so to their file; None where none do."""
+    """Return the joins that lead from each of a table's rows to its model, and so its file; None where none do."""
     if table.name == "model":
         return ""
-    for key in sorted(table.foreign_keys, key=lambda key: key.column.table.name != "model"):
+    keys = [key for key in table.foreign_keys if not key.parent.nullable]
+    for key in sorted(keys, key=lambda key: key.column.table.name != "model"):
         parent = key.column.table
         further = _joins_to_model(parent)
         if further is not None:
@@ -145,6 +146,17 @@ def _unique_runs(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
         yield Result(f"runs in {name}", found, not twice)
 
 
+def _marks(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
+    """Hold the marks of runs, which load works out once, against what they are worked out from."""
+    stored, worked_out = (
+        f"select kind, run_key, has_finding, is_withdrawn from {name}" for name in ("marked_run", "run_mark")
+    )
+    unlike = _count(connection, f"from (({stored} except {worked_out}) union ({worked_out} except {stored}))")
+    marked = _count(connection, "from marked_run")
+    found = f"{unlike} unlike those of run_mark" if unlike else f"{marked} as run_mark has them"
+    yield Result("marks of runs", found, not unlike)
+
+
 def _published_picks(connection: duckdb.DuckDBPyConnection) -> Iterator[Result]:
     published = _count(connection, "from published_pick")
     other = _count(connection, "from data_quality where check_name = 'published_pick'")
@@ -178,6 +190,7 @@ _CHECKS: dict[str, Callable[[duckdb.DuckDBPyConnection], Iterator[Result]]] = {
     "rows of files": _rows,
     "foreign keys": _foreign_keys,
     "runs": _unique_runs,
+    "marks of runs": _marks,
     "published picks": _published_picks,
     "views": _views,
 }

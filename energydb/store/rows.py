@@ -4,6 +4,7 @@ import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,7 +13,8 @@ import sqlalchemy
 from sqlalchemy import Connection
 
 from energydb.errors import DataError
-from energydb.sources.records import Head, Model
+from energydb.sources.parts import UnknownField
+from energydb.sources.records import Document, Fault, Head, Model
 from energydb.sources.scenario import Scenario
 from energydb.store import tables
 from energydb.store.columns import BINS, Batch, Extent, packed, rows_of, schema, unpacked
@@ -27,6 +29,9 @@ class TableRows(NamedTuple):
     stream: pa.RecordBatchReader
 
 
+_Held = tuple[Document, Batch, list[Extent]]
+
+
 class _Placed(NamedTuple):
     """A model, the key of its file, and where its runs stand."""
 
@@ -37,8 +42,12 @@ class _Placed(NamedTuple):
     extent: Extent
 
 
-def table_rows(batches: Sequence[Batch], scenarios: Sequence[Scenario], build: Sequence[Any]) -> Iterator[TableRows]:
+def table_rows(
+    batches: Sequence[Batch], scenarios: Sequence[Scenario], build: Sequence[Any], faults: Sequence[Fault] = ()
+) -> Iterator[TableRows]:
     """Yield the rows of each table, a table after those that it references; `build` is the row of that table.
+
+    `faults` are those of what no document came of.
 
     Integer keys follow a stable order (releases by source, task, data version and format; models by release
     and slug; runs in document order), whatever the order and the place of the files.
@@ -52,7 +61,7 @@ def table_rows(batches: Sequence[Batch], scenarios: Sequence[Scenario], build: S
     release_keys = {head: key for key, head in enumerate(heads, 1)}
     sources = sorted({(head.name, head.publisher, head.url) for head in heads})
     source_keys = {source: key for key, source in enumerate(sources, 1)}
-    held.sort(key=lambda part: (release_keys[part[0].head], min(model.slug for model in part[0].models)))
+    held.sort(key=lambda part: (release_keys[part[0].head], _names(part[0]), part[0].files[0].sha256))
 
     files: list[tuple[int, int, str, str]] = []
     models: list[_Placed] = []
@@ -63,7 +72,7 @@ def table_rows(batches: Sequence[Batch], scenarios: Sequence[Scenario], build: S
             _Placed(file_key, release_key, batch, model, extent)
             for model, extent in zip(document.models, extents, strict=True)
         ]
-        models += sorted(placed, key=lambda part: part.model.slug)
+        models += sorted(placed, key=lambda part: (part.model.slug, part.model.model_id))
     gpus = sorted({gpu for placed in models for gpu in placed.extent.gpus})
     boundaries = sorted({head.boundary for head in heads})
     numbered = list(enumerate(models, 1))
@@ -106,8 +115,50 @@ def table_rows(batches: Sequence[Batch], scenarios: Sequence[Scenario], build: S
             count = sum(placed.extent.bins for _, placed in of_kind)
             stream = pa.RecordBatchReader.from_batches(schema(tables.OutputLengthBin), _bins(of_kind))
             yield TableRows(tables.OutputLengthBin, count, stream)
-    loaded = [(rows.table.__tablename__, None, rows.expected) for rows in of_no_file]
+    missing = [
+        _rows(tables.LeftOut, list(_left_out(held, release_keys, numbered, faults))),
+        _rows(tables.UnknownField, list(_unknown(held, release_keys))),
+    ]
+    yield from missing
+    loaded = [(rows.table.__tablename__, None, rows.expected) for rows in (*of_no_file, *missing)]
     yield _rows(tables.Loaded, [*loaded, *_counts(models)])
+
+
+def _names(document: Document) -> list[tuple[str, str]]:
+    """Return what a document is put in order by: its models."""
+    return sorted((model.slug, model.model_id) for model in document.models)
+
+
+def _left_out(
+    held: Sequence[_Held],
+    release_keys: Mapping[Head, int],
+    models: Sequence[tuple[int, _Placed]],
+    faults: Sequence[Fault],
+) -> Iterator[tuple[Any, ...]]:
+    """Yield what isn't there, and why: of each release, then of none."""
+    keys = {(placed.release_key, placed.model.model_id): key for key, placed in models}
+    of_releases = [(release_keys[document.head], fault) for document, _, _ in held for fault in document.faults]
+    of_none = sorted([(None, fault) for fault in faults], key=lambda one: [str(value) for value in _lost(one[1])])
+    for number, (release_key, fault) in enumerate([*of_releases, *of_none], 1):
+        yield (number, *_lost(fault), release_key, keys.get((release_key or 0, fault.model_id or "")))
+
+
+def _lost(fault: Fault) -> tuple[Any, ...]:
+    """Return what is told of a fault, wherever its file lies."""
+    error = fault.error
+    return (fault.task, fault.runs, error.problem, error.place, Path(error.path).name, fault.model_id)
+
+
+def _unknown(held: Sequence[_Held], release_keys: Mapping[Head, int]) -> Iterator[tuple[Any, ...]]:
+    """Yield the fields of each release that aren't known, each place once."""
+    told: dict[tuple[int, str], list[UnknownField]] = {}
+    for document, _, _ in held:
+        for unknown in document.unknown:
+            told.setdefault((release_keys[document.head], unknown.place), []).append(unknown)
+    for (release_key, place), (first, *more) in sorted(told.items(), key=lambda one: one[0]):
+        types = dict.fromkeys(kind for one in (first, *more) for kind in one.type.split(", "))
+        objects = first.objects + sum(one.objects for one in more)
+        yield (release_key, place, first.field, ", ".join(types), objects, first.example)
 
 
 def _counts(models: Sequence[_Placed]) -> list[tuple[str, int, int]]:

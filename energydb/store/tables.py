@@ -405,23 +405,23 @@ class LeftOut(Base):
     rules = (CheckConstraint("runs >= 0"),)
 
     left_out_key: Mapped[int] = _key("Key of a fault, given at load.")
+    task: Mapped[str | None] = mapped_column(comment="Task it is of; NULL where that can't be told.")
+    runs: Mapped[int | None] = mapped_column(
+        comment="Measured runs lost by it, unless another fault lost them; NULL where that isn't known."
+    )
+    fault: Mapped[str] = mapped_column(comment="What was expected, and what came.")
+    place: Mapped[str] = mapped_column(
+        comment="Place of the fault in the file, as JSON path; empty for the file itself."
+    )
+    file_name: Mapped[str] = mapped_column(comment="Base name of the file at fault.")
+    model_id: Mapped[str | None] = mapped_column(
+        comment="Hugging Face id of the model it is of, as published; NULL where it is of no one model."
+    )
     release_key: Mapped[int | None] = mapped_column(
         ForeignKey("release.release_key"), comment="Key of the release it is of; NULL where all of that was lost."
     )
     model_key: Mapped[int | None] = mapped_column(
         ForeignKey("model.model_key"), comment="Key of the model that lost runs; NULL where all of it was lost."
-    )
-    task: Mapped[str | None] = mapped_column(comment="Task it is of; NULL where that can't be told.")
-    model_id: Mapped[str | None] = mapped_column(
-        comment="Hugging Face id of the model it is of, as published; NULL where it is of no one model."
-    )
-    file_name: Mapped[str] = mapped_column(comment="Base name of the file at fault.")
-    place: Mapped[str] = mapped_column(
-        comment="Place of the fault in the file, as JSON path; empty for the file itself."
-    )
-    fault: Mapped[str] = mapped_column(comment="What was expected there, and what came.")
-    runs: Mapped[int | None] = mapped_column(
-        comment="Measured runs lost by it, unless another fault lost them; NULL where that isn't known."
     )
 
 

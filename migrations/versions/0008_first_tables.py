@@ -270,14 +270,14 @@ def upgrade() -> None:
     op.create_table(
         "left_out",
         sa.Column("left_out_key", sa.Integer(), primary_key=True, autoincrement=False),
+        sa.Column("task", sa.String()),
+        sa.Column("runs", sa.Integer()),
+        sa.Column("fault", sa.String(), nullable=False),
+        sa.Column("place", sa.String(), nullable=False),
+        sa.Column("file_name", sa.String(), nullable=False),
+        sa.Column("model_id", sa.String()),
         sa.Column("release_key", sa.Integer(), sa.ForeignKey("release.release_key")),
         sa.Column("model_key", sa.Integer(), sa.ForeignKey("model.model_key")),
-        sa.Column("task", sa.String()),
-        sa.Column("model_id", sa.String()),
-        sa.Column("file_name", sa.String(), nullable=False),
-        sa.Column("place", sa.String(), nullable=False),
-        sa.Column("fault", sa.String(), nullable=False),
-        sa.Column("runs", sa.Integer()),
         sa.CheckConstraint("runs >= 0"),
     )
     op.create_table(

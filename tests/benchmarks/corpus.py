@@ -32,15 +32,16 @@ def write_corpus(folder: Path, documents: int) -> list[Path]:
 def _document(number: int) -> dict[str, Any]:
     chance = random.Random(number)
     slug = f"model-{number:05}"
-    runs = list(_runs(chance, slug))
-    active = round(chance.uniform(1, 400), 1)
+    active = round(chance.uniform(1, 40), 1)
     is_moe = chance.random() < 0.5
+    params = round(active * chance.uniform(2, 20), 1) if is_moe else active
+    runs = list(_runs(chance, slug, (active * params) ** 0.5))
     return {
         **_SEED,
         "slug": slug,
         "name": f"Model {number:05}",
         "model_id": f"org/Model-{number:05}",
-        "params_b": round(active * chance.uniform(2, 20), 1) if is_moe else active,
+        "params_b": params,
         "active_params_b": active,
         "architecture": "MoE" if is_moe else "Dense Transformer",
         "gpus": sorted(_RATED_WATTS),
@@ -49,7 +50,7 @@ def _document(number: int) -> dict[str, Any]:
     }
 
 
-def _runs(chance: random.Random, slug: str) -> Iterator[dict[str, Any]]:
+def _runs(chance: random.Random, slug: str, size: float) -> Iterator[dict[str, Any]]:
     settings = [
         (gpu, num_gpus, max_num_seqs)
         for gpu in sorted(_RATED_WATTS)
@@ -57,22 +58,23 @@ def _runs(chance: random.Random, slug: str) -> Iterator[dict[str, Any]]:
         for max_num_seqs in _MAX_NUM_SEQS
     ]
     repeated = chance.sample(settings, _REPEATED)
-    base_ms = chance.uniform(5, 30)
+    base_joules = size * chance.uniform(0.1, 0.3)
     for setting in settings:
         for repeat in (1, 2) if setting in repeated else (1,):
-            yield _run(chance, slug, *setting, repeat, base_ms)
+            yield _run(chance, slug, *setting, repeat, base_joules)
 
 
 def _run(
-    chance: random.Random, slug: str, gpu: str, num_gpus: int, max_num_seqs: int, repeat: int, base_ms: float
+    chance: random.Random, slug: str, gpu: str, num_gpus: int, max_num_seqs: int, repeat: int, base_joules: float
 ) -> dict[str, Any]:
     in_flight = round(max_num_seqs * chance.uniform(0.85, 1), 1)
-    median_ms = round(base_ms * (1 + max_num_seqs / 100 / num_gpus) * chance.uniform(0.9, 1.1), 1)
+    # Runs of one curve lie on a line, nearly: what needs less for a token draws a little more.
+    watts = 0.3 * _RATED_WATTS[gpu] * num_gpus * (max_num_seqs / 8) ** 0.15 * chance.uniform(0.99, 1.01)
+    joules = round(base_joules * (max_num_seqs / 8) ** -0.45 * chance.uniform(0.99, 1.01), 7)
+    tokens_per_second = round(watts / joules, 1)
+    median_ms = round(in_flight / tokens_per_second * 1000 * chance.uniform(0.4, 1), 1)
     p90_ms = round(median_ms * chance.uniform(1, 1.8), 1)
     p95_ms = round(p90_ms * chance.uniform(1, 1.8), 1)
-    tokens_per_second = round(in_flight / median_ms * 1000 * chance.uniform(0.4, 1), 1)
-    watts = _RATED_WATTS[gpu] * num_gpus * chance.uniform(0.3, 0.95)
-    joules = round(watts / tokens_per_second, 7)
     tensor_parallel = chance.choice([degree for degree in _NUM_GPUS if degree <= num_gpus])
     return {
         "gpu": gpu,

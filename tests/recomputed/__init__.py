@@ -3,7 +3,20 @@
 `rows_of(world, "best_pick")` and `rows_of(world, "energy_at", at_concurrency=100)` are what the database should say.
 """
 
-from tests.recomputed import curves, history, picks, plans, quality, runs, worlds
+from tests.recomputed import curves, doubts, history, notices, picks, plans, points, quality, runs, worlds
 from tests.recomputed.declared import DECLARED, rows_of
 
-__all__ = ["DECLARED", "curves", "history", "picks", "plans", "quality", "rows_of", "runs", "worlds"]
+__all__ = [
+    "DECLARED",
+    "curves",
+    "doubts",
+    "history",
+    "notices",
+    "picks",
+    "plans",
+    "points",
+    "quality",
+    "rows_of",
+    "runs",
+    "worlds",
+]

@@ -8,7 +8,7 @@ from tests.recomputed.runs import current
 
 SETUP = (
     *("task", "model", "gpu", "boundary", "source", "num_gpus"),
-    *("tensor_parallel", "data_parallel", "expert_parallel", "pipeline_parallel", "precision"),
+    *("tensor_parallel", "data_parallel", "expert_parallel", "pipeline_parallel", "other_parallel", "precision"),
 )
 
 
@@ -21,21 +21,25 @@ def limited(world: World) -> list[Row]:
     "task model gpu num_gpus max_num_seqs wh_per_million_output_tokens median_itl_ms tokens_per_second"
     " energy_ratio_to_best repeat next_smaller_max_num_seqs energy_ratio_to_next_smaller"
     " throughput_ratio_to_next_smaller p90_itl_ms p95_itl_ms p99_itl_ms gpu_power_watts_total avg_running_batch"
-    " joules_per_output_token precision tensor_parallel data_parallel"
-    " expert_parallel pipeline_parallel configuration_key source"
-    " data_version boundary licence",
+    " joules_per_output_token precision tensor_parallel data_parallel expert_parallel pipeline_parallel"
+    " other_parallel configuration_key has_finding runs_left_out source data_version boundary licence",
     order=f"{' '.join(SETUP)} max_num_seqs repeat",
 )
 def concurrency_curve(world: World) -> Iterator[Row]:
     """Each run against the least of its curve, and the mean of the runs at the next smaller max_num_seqs."""
-    for curve in by(limited(world), *SETUP):
+    for curve in by(current(world), *SETUP):
         least = min(run["joules_per_output_token"] for run in curve)
         for run in curve:
             smaller = max(
-                (other["max_num_seqs"] for other in curve if other["max_num_seqs"] < run["max_num_seqs"]),
+                (
+                    other["max_num_seqs"]
+                    for other in curve
+                    if None not in (run["max_num_seqs"], other["max_num_seqs"])
+                    and other["max_num_seqs"] < run["max_num_seqs"]
+                ),
                 default=None,
             )
-            there = [other for other in curve if other["max_num_seqs"] == smaller]
+            there = [other for other in curve if smaller is not None and other["max_num_seqs"] == smaller]
             yield {
                 **run,
                 "energy_ratio_to_best": run["joules_per_output_token"] / least,
@@ -54,7 +58,7 @@ def ratio_to(others: list[Row], run: Row, name: str) -> float | None:
     "task model gpu num_gpus max_num_seqs energy_ratio_to_best wh_per_million_output_tokens"
     " extra_wh_per_million_output_tokens saving_over_next_smaller next_smaller_max_num_seqs median_itl_ms p99_itl_ms"
     " repeat precision tensor_parallel data_parallel expert_parallel"
-    " pipeline_parallel configuration_key source data_version boundary"
+    " pipeline_parallel other_parallel configuration_key has_finding runs_left_out source data_version boundary"
     " licence",
     order=f"{' '.join(SETUP)} max_num_seqs repeat",
 )
@@ -71,8 +75,8 @@ def low_load_penalty(world: World) -> Iterator[Row]:
 
 @declare(
     "task model gpu max_num_seqs fewer_num_gpus num_gpus energy_ratio throughput_ratio latency_ratio"
-    " scaling_efficiency wh_per_million_output_tokens tokens_per_second median_itl_ms precision source data_version"
-    " boundary licence",
+    " scaling_efficiency wh_per_million_output_tokens tokens_per_second median_itl_ms precision has_finding"
+    " runs_left_out source data_version boundary licence",
     order="task model gpu precision boundary source num_gpus max_num_seqs",
 )
 def gpu_scaling(world: World) -> Iterator[Row]:
@@ -80,7 +84,11 @@ def gpu_scaling(world: World) -> Iterator[Row]:
     figures = ("joules_per_output_token", "wh_per_million_output_tokens", "tokens_per_second", "median_itl_ms")
     for same in by(limited(world), "task", "model", "gpu", "precision", "boundary", "source", "max_num_seqs"):
         steps = [
-            {**runs[0], **{name: mean(run[name] for run in runs) for name in figures}}
+            {
+                **runs[0],
+                **{name: mean(run[name] for run in runs) for name in figures},
+                "has_finding": any(run["has_finding"] for run in runs),
+            }
             for runs in by(same, "num_gpus")
         ]
         for step in steps:
@@ -91,6 +99,7 @@ def gpu_scaling(world: World) -> Iterator[Row]:
                 yield {
                     **step,
                     "fewer_num_gpus": before["num_gpus"],
+                    "has_finding": step["has_finding"] or before["has_finding"],
                     "energy_ratio": step["joules_per_output_token"] / before["joules_per_output_token"],
                     "throughput_ratio": step["tokens_per_second"] / before["tokens_per_second"],
                     "latency_ratio": step["median_itl_ms"] / before["median_itl_ms"],
@@ -100,13 +109,15 @@ def gpu_scaling(world: World) -> Iterator[Row]:
 
 @declare(
     "percentile task model gpu itl_ms wh_per_million_output_tokens num_gpus max_num_seqs precision tokens_per_second"
-    " gpu_power_watts_total joules_per_output_token repeat configuration_key source data_version boundary licence",
+    " gpu_power_watts_total joules_per_output_token repeat configuration_key has_finding runs_left_out"
+    " source data_version boundary licence",
     order="task model boundary source percentile itl_ms joules_per_output_token configuration_key",
 )
 def energy_latency_frontier(world: World) -> Iterator[Row]:
     """Runs that none of their task and model equals in one of energy and latency and beats in the other."""
     for percentile in ("median", "p99"):
-        for rivals in by(current(world), "task", "model", "boundary", "source"):
+        known = [run for run in current(world) if run[f"{percentile}_itl_ms"] is not None]
+        for rivals in by(known, "task", "model", "boundary", "source"):
             points = [(run[f"{percentile}_itl_ms"], run["joules_per_output_token"]) for run in rivals]
             for run, (itl, joules) in zip(rivals, points, strict=True):
                 beaten = any(
@@ -120,9 +131,10 @@ def energy_latency_frontier(world: World) -> Iterator[Row]:
 @declare(
     "task model gpu num_gpus max_num_seqs runs energy_spread latency_spread throughput_spread"
     " least_wh_per_million_output_tokens most_wh_per_million_output_tokens tensor_parallel data_parallel"
-    " expert_parallel pipeline_parallel precision source data_version boundary licence",
+    " expert_parallel pipeline_parallel other_parallel precision has_finding runs_left_out source data_version"
+    " boundary licence",
     order="task model gpu num_gpus max_num_seqs tensor_parallel"
-    " data_parallel expert_parallel pipeline_parallel precision boundary source",
+    " data_parallel expert_parallel pipeline_parallel other_parallel precision boundary source",
 )
 def repeat_spread(world: World) -> Iterator[Row]:
     """Settings that were run more than once, and the widest gap between their runs."""
@@ -132,6 +144,7 @@ def repeat_spread(world: World) -> Iterator[Row]:
             yield {
                 **runs[0],
                 "runs": len(runs),
+                "has_finding": any(run["has_finding"] for run in runs),
                 "energy_spread": spread(runs, "joules_per_output_token"),
                 "latency_spread": spread(runs, "median_itl_ms"),
                 "throughput_spread": spread(runs, "tokens_per_second"),
@@ -148,7 +161,8 @@ def spread(runs: list[Row], name: str) -> float:
 
 @declare(
     "task model gpu num_gpus max_num_seqs avg_output_tokens p50_output_tokens p90_output_tokens p99_output_tokens"
-    " bin_tokens requests repeat joules_per_request configuration_key source data_version boundary licence",
+    " bin_tokens requests repeat joules_per_request configuration_key has_finding"
+    " runs_left_out source data_version boundary licence",
     order="task model gpu num_gpus max_num_seqs repeat configuration_key",
 )
 def output_length(world: World) -> Iterator[Row]:
@@ -177,9 +191,10 @@ def length_of(bins: list[Row], percent: int, requests: int) -> float:
 
 
 @declare(
-    "task model gpu num_gpus concurrency wh_per_million_output_tokens joules_per_output_token how lower_max_num_seqs"
-    " upper_max_num_seqs lower_joules_per_output_token upper_joules_per_output_token precision tensor_parallel"
-    " data_parallel expert_parallel pipeline_parallel source data_version boundary licence",
+    "task model gpu num_gpus concurrency wh_per_million_output_tokens joules_per_output_token how"
+    " lower_max_num_seqs upper_max_num_seqs lower_joules_per_output_token upper_joules_per_output_token precision"
+    " tensor_parallel data_parallel expert_parallel pipeline_parallel other_parallel has_finding runs_left_out"
+    " source data_version boundary licence",
     order=" ".join(SETUP),
 )
 def energy_at(world: World, at_concurrency: float) -> Iterator[Row]:
@@ -203,6 +218,7 @@ def energy_at(world: World, at_concurrency: float) -> Iterator[Row]:
             **curve[0],
             "concurrency": float(at_concurrency),
             "how": how,
+            "has_finding": any(run["has_finding"] for run in curve if run["max_num_seqs"] in (lower, upper)),
             "joules_per_output_token": joules,
             "wh_per_million_output_tokens": over(joules, 0.0036),
             "lower_max_num_seqs": lower,

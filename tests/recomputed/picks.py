@@ -1,5 +1,6 @@
 """Recomputes the picks, by sorting, and what compares or multiplies them."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import permutations
 
@@ -19,8 +20,8 @@ def least(runs: Iterable[Row]) -> Row:
 @declare(
     "task model gpu wh_per_million_output_tokens num_gpus max_num_seqs precision median_itl_ms p90_itl_ms p95_itl_ms"
     " p99_itl_ms tokens_per_second gpu_power_watts_total joules_per_output_token joules_per_request avg_output_tokens"
-    " tensor_parallel data_parallel expert_parallel pipeline_parallel"
-    " itl_deadline_ms repeat configuration_key model_name source"
+    " tensor_parallel data_parallel expert_parallel pipeline_parallel other_parallel"
+    " itl_deadline_ms repeat configuration_key has_finding runs_left_out model_name source"
     " data_version boundary licence",
     order="task model gpu boundary source",
 )
@@ -46,8 +47,9 @@ def batch_picks(world: World, kind: str, deadline: float, *product: str) -> Iter
 
 @declare(
     "task model gpu joules_per_image num_gpus batch_size batch_latency_s image_height image_width inference_steps"
-    " batch_latency_deadline_s images_per_second gpu_power_watts_total ulysses_degree ring_degree precision repeat"
-    " image_configuration_key model_name source data_version boundary licence",
+    " batch_latency_deadline_s images_per_second gpu_power_watts_total ulysses_degree ring_degree other_parallel"
+    " precision repeat image_configuration_key has_finding runs_left_out model_name source data_version boundary"
+    " licence",
     order="task model gpu boundary source image_height image_width inference_steps",
 )
 def best_image_pick(world: World) -> Iterator[Row]:
@@ -58,7 +60,8 @@ def best_image_pick(world: World) -> Iterator[Row]:
 @declare(
     "task model gpu joules_per_video num_gpus batch_size batch_latency_s video_height video_width num_frames fps"
     " inference_steps batch_latency_deadline_s videos_per_second gpu_power_watts_total ulysses_degree ring_degree"
-    " precision repeat video_configuration_key model_name source data_version boundary licence",
+    " other_parallel precision repeat video_configuration_key has_finding runs_left_out model_name source"
+    " data_version boundary licence",
     order="task model gpu boundary source video_height video_width num_frames fps inference_steps",
 )
 def best_video_pick(world: World) -> Iterator[Row]:
@@ -81,8 +84,8 @@ def products(world: World) -> Iterator[Row]:
 
 
 @declare(
-    "task place model wh_per_million_output_tokens joules_per_image joules_per_video gpu num_gpus product model_name"
-    " source data_version boundary licence",
+    "task place model wh_per_million_output_tokens joules_per_image joules_per_video gpu num_gpus product has_finding"
+    " runs_left_out model_name source data_version boundary licence",
     order="task boundary source product place model",
 )
 def task_ranking(world: World) -> Iterator[Row]:
@@ -99,15 +102,26 @@ def task_ranking(world: World) -> Iterator[Row]:
 def with_model(world: World) -> Iterator[Row]:
     """Yield the best picks with what the same release says of the model."""
     models = keyed(rows_of(world, "model_detail"), "model_key")
-    model_of = {run["configuration_key"]: run["model_key"] for run in world["configuration"]}
+    runs = keyed(world["configuration"], "configuration_key")
     for pick in rows_of(world, "best_pick"):
-        yield {**models[model_of[pick["configuration_key"]]], **pick}
+        run = runs[pick["configuration_key"]]
+        yield {**models[run["model_key"]], **run, **pick}
+
+
+def base_slug(row: Row) -> str:
+    """Return the slug without its last words where those are the precision, as published or by its usual name."""
+    slug: str = row["slug"]
+    for precision in filter(None, (row["precision_as_published"], row["precision"])):
+        ending = "-" + re.sub("[^a-z0-9]+", "-", precision.lower())
+        if slug.lower().endswith(ending):
+            return slug[: -len(ending)]
+    return slug
 
 
 @declare(
     "task architecture model gpu wh_per_million_output_tokens active_params_b"
-    " wh_per_million_output_tokens_per_active_b params_b active_share num_gpus precision model_name source"
-    " data_version boundary licence",
+    " wh_per_million_output_tokens_per_active_b params_b active_share num_gpus precision has_finding runs_left_out"
+    " model_name source data_version boundary licence",
     order="task architecture gpu wh_per_million_output_tokens_per_active_b model boundary source",
 )
 def architecture_comparison(world: World) -> Iterator[Row]:
@@ -124,7 +138,8 @@ def architecture_comparison(world: World) -> Iterator[Row]:
 @declare(
     "task model gpu other_precision energy_ratio num_gpus other_num_gpus max_num_seqs other_max_num_seqs"
     " energy_ratio_at_shared_max_num_seqs shared_max_num_seqs wh_per_million_output_tokens"
-    " other_wh_per_million_output_tokens precision other_model params_b source data_version boundary licence",
+    " other_wh_per_million_output_tokens precision other_model params_b has_finding"
+    " runs_left_out source data_version boundary licence",
     order="task model gpu boundary source other_precision other_model",
 )
 def precision_comparison(world: World) -> Iterator[Row]:
@@ -137,7 +152,7 @@ def precision_comparison(world: World) -> Iterator[Row]:
         at.setdefault(key, {})[runs[0]["max_num_seqs"]] = joules
     for same in by(with_model(world), "task", "gpu", "boundary", "source", "params_b"):
         for one, other in permutations(same, 2):
-            if one["model"].removesuffix("-fp8") != other["model"].removesuffix("-fp8"):
+            if base_slug(one) != base_slug(other):
                 continue
             if one["precision"] != "BF16" or other["precision"] == "BF16":
                 continue
@@ -155,6 +170,8 @@ def precision_comparison(world: World) -> Iterator[Row]:
                 "other_wh_per_million_output_tokens": other["wh_per_million_output_tokens"],
                 "energy_ratio": other["joules_per_output_token"] / one["joules_per_output_token"],
                 "shared_max_num_seqs": shared,
+                "has_finding": one["has_finding"] or other["has_finding"],
+                "runs_left_out": one["runs_left_out"] + other["runs_left_out"],
                 "energy_ratio_at_shared_max_num_seqs": None if shared is None else theirs[shared] / mine[shared],
             }
 
@@ -162,7 +179,8 @@ def precision_comparison(world: World) -> Iterator[Row]:
 FIGURES = (
     "wh_per_million_output_tokens num_gpus max_num_seqs precision median_itl_ms p90_itl_ms p95_itl_ms p99_itl_ms"
     " tokens_per_second gpu_power_watts_total joules_per_output_token joules_per_request avg_output_tokens"
-    " tensor_parallel data_parallel expert_parallel pipeline_parallel repeat configuration_key"
+    " tensor_parallel data_parallel expert_parallel pipeline_parallel other_parallel repeat configuration_key"
+    " has_finding"
 )
 
 
@@ -174,7 +192,8 @@ def picked(within: list[Row], among: list[Row]) -> Row:
 
 
 @declare(
-    f"percentile budget_ms task model gpu qualifies {FIGURES} model_name source data_version boundary licence",
+    f"percentile budget_ms task model gpu qualifies {FIGURES} runs_left_out model_name source data_version boundary"
+    " licence",
     order="task model gpu boundary source percentile budget_ms",
 )
 def pick_by_budget(world: World) -> Iterator[Row]:
@@ -190,7 +209,7 @@ def pick_by_budget(world: World) -> Iterator[Row]:
 @declare(
     "percentile budget_ms task model gpu other_gpu energy_ratio throughput_ratio power_ratio"
     " wh_per_million_output_tokens other_wh_per_million_output_tokens num_gpus other_num_gpus max_num_seqs"
-    " other_max_num_seqs source data_version boundary licence",
+    " other_max_num_seqs has_finding runs_left_out source data_version boundary licence",
     order="task model gpu other_gpu boundary source percentile budget_ms",
 )
 def gpu_comparison(world: World) -> Iterator[Row]:
@@ -207,6 +226,7 @@ def gpu_comparison(world: World) -> Iterator[Row]:
                     "other_wh_per_million_output_tokens": other["wh_per_million_output_tokens"],
                     "energy_ratio": one["joules_per_output_token"] / other["joules_per_output_token"],
                     "throughput_ratio": one["tokens_per_second"] / other["tokens_per_second"],
+                    "has_finding": one["has_finding"] or other["has_finding"],
                     "power_ratio": one["gpu_power_watts_total"] / other["gpu_power_watts_total"],
                 }
 
@@ -230,8 +250,8 @@ def in_scenarios(world: World, wh: str, unit: str) -> Iterator[Row]:
 
 FIGURES_IN_SCENARIO = "pue price_per_kwh gco2e_per_kwh litres_per_kwh num_gpus max_num_seqs precision"
 SOURCES_IN_SCENARIO = (
-    "pue_source price_source gco2e_source litres_source model_name configuration_key source data_version boundary"
-    " licence"
+    "pue_source price_source gco2e_source litres_source model_name configuration_key has_finding runs_left_out"
+    " source data_version boundary licence"
 )
 
 
@@ -258,9 +278,9 @@ def request_energy(world: World) -> Iterator[Row]:
 
 
 @declare(
-    "task model gpu num_gpus max_num_seqs gpu_power_watts_total gpu_power_watts_each share_of_rated_watts rated_watts"
-    " tokens_per_second wh_per_million_output_tokens precision repeat facts_source configuration_key source"
-    " data_version boundary licence",
+    "task model gpu num_gpus max_num_seqs gpu_power_watts_total gpu_power_watts_each share_of_rated_watts"
+    " rated_watts tokens_per_second wh_per_million_output_tokens precision repeat facts_source configuration_key"
+    " has_finding runs_left_out source data_version boundary licence",
     order="task model gpu num_gpus max_num_seqs repeat configuration_key",
 )
 def gpu_power(world: World) -> Iterator[Row]:

@@ -51,14 +51,16 @@ def nearest(runs: list[Row], limits: dict[str, Any]) -> Row:
 
 
 @declare(
-    f"task model gpu qualifies {FIGURES} nearest_row_id nearest_limit nearest_ratio model_name source data_version"
+    f"task model gpu qualifies {FIGURES.removesuffix(' has_finding')} nearest_row_id nearest_limit nearest_ratio"
+    " has_finding runs_left_out model_name source data_version"
     " boundary licence",
     order="task model gpu boundary source",
 )
-def pick(world: World, **limits: Any) -> Iterator[Row]:
+def pick(world: World, without_findings: bool = False, **limits: Any) -> Iterator[Row]:
     """The run of least energy that keeps every limit given; the release's own deadline plays no part."""
     given = {limit: value for limit, value in limits.items() if value is not None}
-    for runs in by(current(world), "task", "model", "gpu", "boundary", "source"):
+    among = [run for run in current(world) if not (without_findings and run["has_finding"])]
+    for runs in by(among, "task", "model", "gpu", "boundary", "source"):
         within = []
         for run in runs:
             ratios = [missed_by(run, limit, value) for limit, value in given.items()]
@@ -71,7 +73,8 @@ def pick(world: World, **limits: Any) -> Iterator[Row]:
 @declare(
     "task model gpu qualifies replicas gpus gpu_watts kwh_per_day cost_per_month currency kgco2e_per_month"
     " last_replica_utilisation tokens_per_second_each num_gpus max_num_seqs precision median_itl_ms p99_itl_ms"
-    " wh_per_million_output_tokens nearest_row_id nearest_limit scenario pue source data_version boundary licence",
+    " wh_per_million_output_tokens nearest_row_id nearest_limit has_finding runs_left_out scenario pue source"
+    " data_version boundary licence",
     order="task model gpu boundary source",
 )
 def deployment_plan(

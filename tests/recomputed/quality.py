@@ -2,24 +2,30 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
-from tests.recomputed.declared import Row, World, by, declare, keyed, over, rows_of, text
+from tests.recomputed import doubts
+from tests.recomputed.declared import Row, World, by, declare, keyed, rows_of, text
+from tests.recomputed.doubts import KINDS, Finding
 
-# Which rule, what it calls for, what is there, and what rounding explains.
-Finding = tuple[str, str, str | None, float | None]
+TOUCHES_ENERGY = {
+    *("joules_per_output_token", "joules_per_image", "joules_per_video", "wh_per_million_output_tokens"),
+    *("energy_per_request_joules", "gpu_power_watts_total", "tokens_per_second", "images_per_second"),
+    *("videos_per_second", "num_gpus", "precision", "gpu", "identity", "curve"),
+}
 
 
-def of_text_run(run: Row, detail: Row) -> Iterator[Finding]:
+def of_text_run(run: Row, detail: Row, model: Row) -> Iterator[Finding]:
     """Hold one text run against the rules that it must keep by itself."""
     joules, median, flight = run["joules_per_output_token"], run["median_itl_ms"], run["avg_requests_in_flight"]
     wh = joules / 3600 * 1e6
     if abs(run["wh_per_million_output_tokens"] - wh) > 0.01:
         yield "wh_per_million_output_tokens", text(wh), text(run["wh_per_million_output_tokens"]), 0.01
     watts = joules * run["tokens_per_second"]
-    if abs(run["gpu_power_watts_total"] - watts) > max(1, 0.001 * watts):
-        yield "gpu_power_watts_total", text(watts), text(run["gpu_power_watts_total"]), max(1.0, 0.001 * watts)
+    if abs(run["gpu_power_watts_total"] - watts) > doubts.of_power(run):
+        yield "gpu_power_watts_total", text(watts), text(run["gpu_power_watts_total"]), doubts.of_power(run)
+    yield from doubts.of_a_request(run)
     latencies = [median, run["p90_itl_ms"], run["p95_itl_ms"], run["p99_itl_ms"]]
     known = [latency for latency in latencies if latency is not None]
     if known != sorted(known):
@@ -38,20 +44,19 @@ def of_text_run(run: Row, detail: Row) -> Iterator[Finding]:
     tensor, data, expert, stages = (run[f"{kind}_parallel"] for kind in ("tensor", "data", "expert", "pipeline"))
     num_gpus = run["num_gpus"]
     copied = tensor * data * stages == num_gpus == expert * stages
-    if tensor * data * expert * stages != num_gpus and not copied:
+    if run.get("other_parallel") is None and tensor * data * expert * stages != num_gpus and not copied:
         expected = f"tensor_parallel x data_parallel x expert_parallel: {tensor} x {data} x {expert}"
         if stages > 1:
             expected = expected.replace(":", " x pipeline_parallel:") + f" x {stages}"
         yield "num_gpus", expected, text(num_gpus), None
-    name = f"{detail['model']}/{run['gpu']}/{num_gpus}/{'none' if limit is None else limit}"
+    gpu = run.get("gpu_as_published") or run["gpu"]
+    name = f"{detail['slug']}/{gpu}/{num_gpus}/{'none' if limit is None else limit}"
     if run["row_id"] != name:
         yield "row_id", name, run["row_id"], None
     if run["p99_itl_ms"] > 500 * median:
         yield "p99_itl_ms", f"at most 500 x median_itl_ms: {500 * median}", text(run["p99_itl_ms"]), None
     if not 2 <= run["avg_output_tokens"] <= 200000:
         yield "avg_output_tokens", "2 to 200000 tokens", text(run["avg_output_tokens"]), None
-    if run["precision"] not in ("BF16", "FP8", "MXFP4"):
-        yield "precision", "BF16, FP8 or MXFP4", run["precision"], None
     if not 0.05 <= run["tokens_per_second"] * median / 1000 / flight <= 1.5:
         expected = f"0.05 to 1.5 of avg_requests_in_flight / median_itl_ms: {flight / median * 1000}"
         yield "tokens_per_second", expected, text(run["tokens_per_second"]), None
@@ -82,7 +87,7 @@ def of_batch_run(run: Row, kind: str) -> Iterator[Finding]:
         if abs(run[name] - expected) > 1e-6 * expected:
             yield name, text(expected), text(run[name]), 1e-6 * expected
     degrees = run["ulysses_degree"], run["ring_degree"]
-    if degrees[0] * degrees[1] != run["num_gpus"]:
+    if run.get("other_parallel") is None and degrees[0] * degrees[1] != run["num_gpus"]:
         yield "num_gpus", "ulysses_degree x ring_degree: {} x {}".format(*degrees), text(run["num_gpus"]), None
 
 
@@ -153,27 +158,33 @@ def published(world: World) -> Iterator[Row]:
 def findings(world: World) -> Iterator[Row]:
     """Yield every finding, without what is said of its model."""
     details = keyed(rows_of(world, "model_detail"), "model_key")
-    for run in world["configuration"]:
-        for finding in of_text_run(run, details[run["model_key"]]):
-            yield found_in("text", run, finding)
+    models, rated = keyed(world["model"], "model_key"), {gpu["name"]: gpu["rated_watts"] for gpu in world["gpu"]}
+    for kind, table in KINDS.items():
+        for run in world[table]:
+            model = models[run["model_key"]]
+            own = of_text_run(run, details[run["model_key"]], model) if kind == "text" else of_batch_run(run, kind)
+            shared = (
+                doubts.of_power_each(run, rated[run["gpu"]]),
+                doubts.of_size(run, kind, model),
+                doubts.of_precision(run, model),
+            )
+            for finding in chain(own, *shared):
+                yield found_in(kind, run, finding)
+        for run, finding in doubts.copies(world, kind):
+            yield found_in(kind, run, finding)
     for runs in by(world["configuration"], "model_key"):
         for run, finding in among_runs(runs):
             yield found_in("text", run, finding)
-    for kind in ("image", "video"):
-        for run in world[f"{kind}_configuration"]:
-            for finding in of_batch_run(run, kind):
-                yield found_in(kind, run, finding)
+    for run, finding in doubts.between_releases(world):
+        yield found_in("text", run, finding)
     for model in world["model"]:
         detail = details[model["model_key"]]
-        for finding in of_model(model, detail):
-            yield found_in(detail["kind"], {"model_key": model["model_key"]}, finding)
-    rated = {gpu["name"]: gpu["rated_watts"] for gpu in world["gpu"]}
-    for run in rows_of(world, "measured_run"):
-        share = over(run["gpu_power_watts_total"] / run["num_gpus"], rated[run["gpu"]])
-        if share is not None and not 0.1 <= share <= 1.1:
-            expected = f"0.1 to 1.1 of rated_watts x num_gpus: {rated[run['gpu']] * run['num_gpus']}"
-            finding = ("gpu_power_watts_total", expected, text(run["gpu_power_watts_total"]), None)
-            yield found_in(run["kind"], run, finding)
+        for finding in chain(of_model(model, detail), doubts.of_dates(detail, world["build"])):
+            yield doubts.about(detail["kind"], model["model_key"], None, finding)
+    for model, finding in doubts.namesakes(world):
+        yield doubts.about(details[model["model_key"]]["kind"], model["model_key"], None, finding)
+    yield from doubts.of_gpus(world)
+    yield from doubts.of_curves(world)
     yield from published(world)
 
 
@@ -190,11 +201,13 @@ def found_in(kind: str, run: dict[str, Any], finding: Finding) -> Row:
 
 
 @declare(
-    "task model gpu check_name expected found tolerance row_id repeat document data_version kind run_key model_key",
+    "task model gpu check_name expected found tolerance touches_energy row_id repeat document"
+    " data_version kind run_key model_key",
     order="task model document gpu run_key check_name",
 )
 def data_quality(world: World) -> Iterator[Row]:
     """Every finding, named by its task, model and document."""
     details = keyed(rows_of(world, "model_detail"), "model_key")
     for finding in findings(world):
-        yield {**details[finding["model_key"]], **finding}
+        touches = finding["check_name"] in TOUCHES_ENERGY
+        yield {**details[finding["model_key"]], **finding, "touches_energy": touches}

@@ -144,8 +144,9 @@ def world_of_leaderboard(
         | {"note": "GPUs alone, on a busy server: a floor under what the whole of it takes."}
     ]
     made["build"] = [{"energydb_version": version, "energydb_released": date(2026, 12, 3)}]
-    of_no_file = ("boundary", "build", "gpu", "licence_evidence", "release", "scenario", "source", "task", "file")
     made |= {name: [] for name in ("left_out", "unknown_field", "marked_run")}
+    of_no_file = ("boundary", "build", "gpu", "licence_evidence", "release", "scenario", "source", "task", "file")
+    of_no_file += ("left_out", "unknown_field")
     made["loaded"] += [{"table_name": name, "file_key": None, "rows": len(made[name])} for name in of_no_file]
     made["alembic_version"] = [{"version_num": revision}]
     return World(made)

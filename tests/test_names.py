@@ -2,7 +2,7 @@
 
 import pytest
 
-from energydb.sources.identity import alike, gpu_name, model_identity, precision_name
+from energydb.names import alike, gpu_name, model_identity, precision_name
 from energydb.store.facts import VENDOR_FACTS
 
 

@@ -1,6 +1,7 @@
-"""Tells what is one thing under several spellings: a model by its id, a GPU and a precision by their usual names.
+"""Tells what is one name under several spellings: of models, of GPUs and precisions, and of what people type.
 
-What isn't in a table stays as it was published: no name is guessed.
+What isn't in a table stays as it was published: no name is guessed. On the ground, since who asks by name is not to
+wait for the readers of formats.
 """
 
 import functools
@@ -200,7 +201,7 @@ def precision_name(published: str) -> str:
     >>> precision_name("torch.bfloat16"), precision_name("float8"), precision_name("fp8_e4m3"), precision_name("q4_k")
     ('BF16', 'FP8', 'FP8-E4M3', 'Q4_K')
     """
-    return _precisions().get(_bare(published).removeprefix("torch")) or _cleaned(published).upper()
+    return _precision_names().get(_bare(published).removeprefix("torch")) or _cleaned(published).upper()
 
 
 def _visible(text: str) -> str:
@@ -215,7 +216,7 @@ def _cleaned(text: str) -> str:
 
 def _bare(name: str) -> str:
     """Return a name to look up: neither case, vendors' signs, separators nor blanks."""
-    return _SEPARATORS.sub("", _SIGNS.sub(" ", _cleaned(name).casefold()))
+    return alike(_SIGNS.sub(" ", _cleaned(name).casefold())).replace("-", "")
 
 
 def _spellings(table: str) -> Iterator[tuple[str, str]]:
@@ -227,7 +228,7 @@ def _spellings(table: str) -> Iterator[tuple[str, str]]:
 
 @functools.cache
 def _gpus() -> dict[str, str]:
-    """Return the name of each GPU by its spellings: thousands, put together only where a GPU is to be named."""
+    """Return the one name of each GPU by its bare spellings; made when first asked for, as few questions need it."""
     return {
         _bare(f"{before} {spelling} {after}"): name
         for prefixes, table in _BOARDS
@@ -238,6 +239,6 @@ def _gpus() -> dict[str, str]:
 
 
 @functools.cache
-def _precisions() -> dict[str, str]:
-    """Return the name of each precision by its spellings."""
+def _precision_names() -> dict[str, str]:
+    """Return the one name of each precision by its bare spellings."""
     return {_bare(spelling): name for spelling, name in _spellings(_PRECISIONS)}

@@ -231,6 +231,7 @@ def test_decimals_and_whole_numbers_of_any_length_are_numbers(asked):
     assert [row[0] for row in ordered] == list(range(2999, -1, -1))
 
 
+@pytest.mark.slow
 def test_exact_rows_come_as_they_are_read(asked):
     """The first of many before the last is known to be at fault."""
     sql = "select date '2020-01-01' as day, if(range = 4000000, error('the last'), range) from range(4000001)"

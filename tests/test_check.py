@@ -92,6 +92,7 @@ def faults(path: Path) -> list[str]:
     return [f"{result.what}: {result.found}" for result in check_database(path) if not result.sound]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [12, swept(1)])
 def test_a_loss_shows(everything_database, tmp_path, proved, step):
     """Each line is expected by its beginning; what rests on the lost thing may be named after it."""
@@ -110,6 +111,7 @@ def test_a_loss_shows(everything_database, tmp_path, proved, step):
         proved("Rows that are lost from a file", f"{len(LOSSES)} losses", f"{shown} named")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("places", [4, swept(12)])
 def test_a_damaged_block_is_a_fault(everything_database, tmp_path, places):
     """A bit that turned on the disk, wherever: named, with no traceback; not where the file holds no row."""
@@ -130,10 +132,12 @@ def test_a_damaged_block_is_a_fault(everything_database, tmp_path, places):
     assert named > places // 2
 
 
+@pytest.mark.slow
 def test_a_whole_file_has_no_faults(everything_database):
     assert faults(everything_database) == []
 
 
+@pytest.mark.slow
 def test_every_line_of_a_whole_file(tmp_path):
     """What is held, and how many: 22 runs and two picks of one document."""
     path = tmp_path / "energy.duckdb"
@@ -147,6 +151,7 @@ def test_every_line_of_a_whole_file(tmp_path):
     assert found["foreign keys"] == "21 hold"
 
 
+@pytest.mark.slow
 def test_rows_that_were_added_show(everything_database, tmp_path):
     """As many as were read, and no more: a file that someone added to holds what no document says."""
     path = tmp_path / "energy.duckdb"

@@ -64,6 +64,7 @@ def test_load_says_what_it_holds_and_what_to_type_next(energydb, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["energy.duckdb"]
 
 
+@pytest.mark.slow
 def test_what_more_there_is_is_said_of_the_shipped_documents_alone(energydb):
     """Whoever names documents has others in mind; under `uv run`, energydb is called so again."""
     more = "These are 2 of the publisher's 46 models: uv run energydb fetch brings them all\n"
@@ -72,6 +73,7 @@ def test_what_more_there_is_is_said_of_the_shipped_documents_alone(energydb):
     assert "publisher" not in energydb("load", DATA).stderr
 
 
+@pytest.mark.slow
 def test_another_database_by_option_and_by_environment(energydb, tmp_path):
     """Names with blanks and quotes are only names."""
     odd = 'it\'s a "file" ?x=1#y%20.duckdb'
@@ -97,6 +99,7 @@ def test_a_fault_is_one_line_and_no_traceback(energydb, tmp_path):
     assert (checked.returncode, checked.stdout, checked.stderr) == (1, "", fault)
 
 
+@pytest.mark.slow
 def test_faults_of_one_kind_are_one_line(energydb, tmp_path):
     """The first of them, how many more there are, and in which files; what was there stays."""
     assert energydb("load").returncode == 0
@@ -116,6 +119,7 @@ def test_faults_of_one_kind_are_one_line(energydb, tmp_path):
     assert (tmp_path / "energy.duckdb").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_findings_are_said_and_counted(energydb, tmp_path):
     """Load publishes them, --strict and check don't pass them."""
     write(tmp_path / "odd.json", document(run(p90_itl_ms=19.0), run(max_num_seqs=16, repeat=2)))
@@ -133,6 +137,7 @@ def test_findings_are_said_and_counted(energydb, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_where_findings_are_many_the_rest_is_a_question_away(energydb, tmp_path):
     """The line works as it stands, whatever the database's name."""
     write(tmp_path / "bad.json", document(*(run(max_num_seqs=size, p90_itl_ms=19.0) for size in range(8, 31))))
@@ -175,6 +180,7 @@ def test_query_says_what_is_wrong_with_sql(energydb, seed_database):
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_every_format_gives_the_same_figures(energydb, seed_database, tmp_path):
     """Exact in all but the table; to stdout or to a file."""
     expected = [("B200", 0.1886745), ("H100", 0.373142), ("H100", 0.3361983)]
@@ -281,6 +287,7 @@ def end_of(program, words, how, folder):
 COMMANDS = [["query", "build"], ["load"], ["views"], ["check", "energy.duckdb"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 def test_stdout_that_takes_nothing(programs, seeds_here, words):
     """Full, or a pipe that nobody reads: no traceback, and the command's own work is done."""
@@ -300,6 +307,7 @@ def test_streams_that_were_closed(seeds_here, words):
 LONG = "select count(*) from range(300000) a, range(3000000) b where hash(a.range + b.range) = 1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, swept(signal.SIGTERM), swept(signal.SIGHUP)])
 def test_a_signal_stops_a_long_query(seed_database, tmp_path, number):
     """At once, and not when the query would be over."""
@@ -435,6 +443,7 @@ def test_check_of_a_database(energydb, seeds_here):
     ]
 
 
+@pytest.mark.slow
 def test_check_tells_a_database_by_its_bytes(energydb, seeds_here, tmp_path):
     """Not by its name; and a name in the way of a database is no document."""
     seeds_here.rename(tmp_path / "backup.json")
@@ -442,6 +451,7 @@ def test_check_tells_a_database_by_its_bytes(energydb, seeds_here, tmp_path):
     assert energydb("check", "backup.json").stdout.startswith(f"ok     backup.json: schema: {newest_revision()}\n")
 
 
+@pytest.mark.slow
 def test_check_of_documents_writes_nothing(energydb, tmp_path):
     done = energydb("check", SCOUT)
 
@@ -478,6 +488,7 @@ def test_help_imports_nothing_heavy():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_what_to_type_next_can_be_typed(tmp_path, monkeypatch, capsys):
     """A name with blanks and quotes is one word to a shell; and under `uv run`, energydb is called so again."""
     odd = tmp_path / 'it\'s "mine" $x.duckdb'

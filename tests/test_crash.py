@@ -106,6 +106,7 @@ def clear_by_hand(folder: Path) -> None:
         shutil.rmtree(folder / name) if name.endswith(".building") else (folder / name).unlink()
 
 
+@pytest.mark.slow
 def test_a_killed_load_leaves_the_old_file_or_the_new(tmp_path, end):
     """Each byte of one of the two, at moments on both sides of the exchange; the next run clears up."""
     for moment in SOME:
@@ -146,6 +147,7 @@ def test_a_load_that_is_killed_anywhere_leaves_the_old_file_or_the_new(tmp_path,
     )
 
 
+@pytest.mark.slow
 def test_a_terminated_load_leaves_nothing_behind(tmp_path, end):
     """SIGTERM, as from a scheduler, ends it by way of its clean-up."""
     for moment in ("call read_document", "return lay_out", "call exec_driver_sql checkpoint"):
@@ -264,6 +266,7 @@ def answers_meanwhile(folder: Path, whole: bytes, readers: int, rebuilds: int) -
     return given, again
 
 
+@pytest.mark.slow
 def test_a_reader_goes_on_while_the_file_is_rebuilt(tmp_path, built):
     """Every answer is of one whole release, 22 runs of Llama or 20 of Scout."""
     given, _ = answers_meanwhile(tmp_path, built[SCOUT], readers=1, rebuilds=2)
@@ -305,6 +308,7 @@ def test_energydb_itself_opens_once_more(tmp_path, built, openings):
         thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", [b"", b"not a log", b"\0" * 4096], ids=["empty", "text", "zeros"])
 def test_a_stray_log_never_leaks_into_the_new_file(tmp_path, built, energydb, log):
     """It belongs to another file, whatever is in it."""

@@ -177,6 +177,7 @@ def findings(tmp_path_factory):
     engine.dispose()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [13, swept(1)])
 def test_no_damage_is_silently_accepted(findings, proved, step):
     """Refused at its place, or found; the few that can't be told are listed, and each of those is silent indeed."""

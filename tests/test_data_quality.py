@@ -548,6 +548,7 @@ CARDS = ("H100", "L4", "T4", "A10", "A100 80GB", "MI300X", "RTX 4090", "TPU v5e"
 CARDS += ("AMD Radeon VII", "GPU X", "NVIDIA GH200", "cudax", "navi 31")
 
 
+@pytest.mark.slow
 def test_a_gpu_that_is_named_as_no_card_is_found(database):
     """Of each model that was run on it, once, however many runs; a bare digit with a maker is none either."""
     add_release(database, format="leaderboard")

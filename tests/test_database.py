@@ -74,6 +74,7 @@ def test_a_new_file_is_what_the_migrations_lead_to(migrated_database, tmp_path):
     assert new["revision"] == [(newest_revision(),)]
 
 
+@pytest.mark.slow
 def test_a_load_does_without_alembic(tmp_path):
     """Its import alone takes as long as all else that is imported for a load."""
     script = (
@@ -120,6 +121,7 @@ def test_there_is_no_way_down(seed_database, tmp_path):
     assert catalog(path) == catalog(seed_database)
 
 
+@pytest.mark.slow
 def test_upgrade_by_hand_keeps_rows_and_makes_the_same_kind_of_file(seed_database, tmp_path, alembic_by_hand):
     """On a loaded file it changes no answer; on no file it makes an empty one, in the format of load."""
     path = Path(shutil.copy(seed_database, tmp_path))
@@ -232,6 +234,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(later, seed_database, 
     assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["energy.duckdb"]
 
 
+@pytest.mark.slow
 def test_a_newer_schema_is_neither_read_nor_replaced(later, tmp_path):
     """What it would lose isn't known here; each says what to do."""
     path = tmp_path / "energy.duckdb"
@@ -258,6 +261,7 @@ def before_releases(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_file_from_before_the_first_release_is_rebuilt(before_releases):
     """No migration leads on from there: one line says what to do, and that works as it stands."""
     remedy = rf"rebuild it with `energydb load --database {before_releases}`, naming its documents$"
@@ -289,6 +293,7 @@ def test_blocks_are_large_from_100_mib_of_documents_on(size, blocks):
     assert block_size(size) == blocks
 
 
+@pytest.mark.slow
 def test_a_file_has_the_blocks_that_its_documents_call_for(seeds, tmp_path, monkeypatch):
     """By their bytes; here the bound is moved down to them."""
     asking = "select block_size from pragma_database_size()"

@@ -117,6 +117,7 @@ def go_round(made, folder: Path) -> None:
     assert json.loads((exported / "small.json").read_text()) == made
 
 
+@pytest.mark.slow
 def test_every_kind_of_parallelism_goes_round(tmp_path):
     """Pipelines, other degrees and what isn't known of a run: the same rows, and the same figures in the document."""
     degrees = [
@@ -148,6 +149,7 @@ def test_every_kind_of_parallelism_goes_round(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_degree_of_1_and_4_0_are_written_as_what_they_mean(tmp_path):
     """Nothing, and a whole number: the rows are the same."""
     made = document(run(context_parallel=1, ring_degree=4.0, pipeline_parallel=2.0, num_gpus=8.0))
@@ -161,6 +163,7 @@ def test_a_degree_of_1_and_4_0_are_written_as_what_they_mean(tmp_path):
     assert [json.dumps(written[name]) for name in ("ring_degree", "pipeline_parallel", "num_gpus")] == ["4", "2", "8"]
 
 
+@pytest.mark.slow
 def test_a_leaderboard_is_rounded_as_the_publisher_rounds(tmp_path):
     """From a made row, by hand: 0.5123456789 J is 142.32 Wh, and the pick is of the unrounded figures."""
     rows = [
@@ -213,6 +216,7 @@ def test_a_leaderboard_is_rounded_as_the_publisher_rounds(tmp_path):
     assert made["source"] == json.loads(SCOUT.read_text())["source"]
 
 
+@pytest.mark.slow
 def test_the_release_is_chosen(tmp_path):
     """The newest, or the one that is named."""
     older = write(tmp_path / "a.json", document(name="Old", **older_release()))
@@ -244,6 +248,7 @@ def test_what_cannot_be_exported_is_said(everything_database, seed_database, tmp
         export_from(everything_database, "text-to-image", like=SCOUT)
 
 
+@pytest.mark.slow
 def test_a_slug_that_names_no_file_is_refused(tmp_path):
     """It could lead out of the folder."""
     made = document(run(row_id="../small/H100/1/8"), slug="../small")

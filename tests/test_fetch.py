@@ -122,6 +122,7 @@ def test_everything_that_is_published_comes(server, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "published"]
 
 
+@pytest.mark.slow
 def test_what_changed_is_said(server, tmp_path):
     """Against what was there."""
     fetch(tmp_path / "data", server.url)
@@ -180,6 +181,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("there_before", [False, True])
 @pytest.mark.parametrize(("fault", "error", "said"), FAULTS, ids=lambda value: str(value)[:30])
 def test_a_fault_that_stays_leaves_the_folder_as_it_was(server, tmp_path, fault, error, said, there_before):
@@ -400,6 +402,7 @@ def test_what_cannot_be_loaded_arrives_beside_what_can(server, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"published", "data", "data-2026-06-01"}
 
 
+@pytest.mark.slow
 def test_a_second_such_fetch_of_one_day_takes_the_first_ones_place(server, tmp_path):
     """And what can be loaded again, that of the folder itself; the other stays for who wants it."""
     fetch(tmp_path / "data", server.url)
@@ -431,6 +434,7 @@ def test_where_nothing_was_or_what_could_not_be_loaded_it_takes_its_place(server
     assert {path.name for path in tmp_path.iterdir()} == {"published", "data"}
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_new_and_what_cannot_be_loaded(server, energydb, tmp_path):
     """Exit code 1, and the command that loads what is sound; that works."""
     energydb("fetch", "data", "--from", server.url)
@@ -512,6 +516,7 @@ def test_what_lies_beside_is_not_replaced(server, tmp_path):
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_beside_a_link_or_the_folder_one_is_in(server, tmp_path, monkeypatch):
     """The new one lies where the old one really is."""
     (tmp_path / "disk").mkdir()

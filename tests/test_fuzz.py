@@ -103,6 +103,7 @@ def test_any_value_in_any_place(value, place, tmp_path_factory):
     read(tmp_path_factory.getbasetemp() / "fuzz.json", json.dumps(made).encode("utf-8", "surrogatepass"))
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(value=JSON, key=st.text() | st.sampled_from(["x_parallel", "ring_degree", "repeats", "a\0", "other_parallel"]))
 def test_any_field_besides(value, key, tmp_path_factory):
@@ -189,6 +190,7 @@ def test_a_million_keys(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_many_fields_that_are_not_known_are_read_in_time(tmp_path):
     """10⁵ in the head, and a thousand in each of 200 runs: each is told, in how many."""
     runs = [run(max_num_seqs=number + 1) | {f"k{key}": key for key in range(1000)} for number in range(200)]

@@ -100,6 +100,7 @@ def test_a_fault_shows_it_on_one_line(energydb, tmp_path):
     assert len(done.stderr.splitlines()) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "key", [*HOSTILE.values(), "a\0b", "half \ud800", ""], ids=[*HOSTILE, "NUL", "half", "empty"]
 )

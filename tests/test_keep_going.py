@@ -109,6 +109,7 @@ def loaded(folder: Path, target: Path) -> Path:
     return target
 
 
+@pytest.mark.slow
 def test_what_was_left_out_is_in_the_file(faulty, tmp_path):
     """File, place, fault and runs lost, by task and model; `contents` counts them."""
     path = loaded(faulty, tmp_path / "energy.duckdb")
@@ -159,6 +160,7 @@ def test_what_lost_runs_says_so_in_the_answers(faulty, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_query_says_on_which_runs_it_lacks(faulty, energydb):
     energydb("load", "data", "--keep-going")
     said = energydb("query", "best_pick", "--format", "csv").stderr
@@ -166,6 +168,7 @@ def test_a_query_says_on_which_runs_it_lacks(faulty, energydb):
     assert "runs_left_out: 1 of these rows lacks runs that could not be loaded" in said
 
 
+@pytest.mark.slow
 def test_what_a_newer_release_lost_is_not_withdrawn(tmp_path):
     """It isn't complete: its source may still have what isn't in it."""
     tasks = small_tasks()
@@ -201,6 +204,7 @@ def test_where_nothing_is_sound_nothing_is_loaded(tmp_path, scout_here):
     assert scout_here.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_of_documents_a_run_a_pick_or_all_is_left_out(tmp_path):
     """Beside sound ones, and others that disagree about their release."""
     bad_run = document(run(), run(max_num_seqs=16), slug="run", model_id="org/run")
@@ -229,6 +233,7 @@ def test_of_documents_a_run_a_pick_or_all_is_left_out(tmp_path):
     assert [tuple(row.values()) for row in ask(path, contents)] == [(1, 3, False, 3), (None, 0, False, 1)]
 
 
+@pytest.mark.slow
 def test_two_copies_of_a_release_are_as_complete_as_both(tmp_path):
     """How much was read of a folder isn't what it says of its release."""
     whole, part = (write_leaderboard(tmp_path / name) for name in ("whole", "part"))
@@ -252,6 +257,7 @@ def test_two_copies_of_a_release_are_as_complete_as_both(tmp_path):
     assert ask(path, "select task from release where has_all_tasks") == [{"task": "gpqa"}]
 
 
+@pytest.mark.slow
 def test_several_processes_leave_out_the_same(faulty, tmp_path, monkeypatch):
     """Byte for byte; and another fault makes another file."""
     write(faulty.parent / "bad.json", document(unit="J"))
@@ -274,6 +280,7 @@ def test_several_processes_leave_out_the_same(faulty, tmp_path, monkeypatch):
     assert digests[0] == digests[1] != digests[2]
 
 
+@pytest.mark.slow
 def test_a_sound_load_with_keep_going_is_any_load(tmp_path, energydb):
     """Exit code 0, and nothing left out; a path that isn't there is still refused."""
     folder = write_leaderboard(tmp_path / "data")
@@ -289,6 +296,7 @@ def test_a_sound_load_with_keep_going_is_any_load(tmp_path, energydb):
         load([folder, tmp_path / "none"], tmp_path / "energy.duckdb", strict=False, keep_going=True)
 
 
+@pytest.mark.slow
 def test_strict_and_keep_going_refuse_findings_of_what_is_left(tmp_path):
     """Each is asked for by itself."""
     made = document(run(p90_itl_ms=19.0), run(max_num_seqs=16))

@@ -554,6 +554,7 @@ def with_energy_per_request(tmp_path: Path, joules: float) -> list[tuple[Any, ..
     return [(one["check_name"], one["model"], float(one["found"])) for one in report.findings.named()]
 
 
+@pytest.mark.slow
 def test_energy_per_request_is_checked(tmp_path):
     """Being J per token times output length, it must be just that: else it is a finding, and kept as it is."""
     found = with_energy_per_request(tmp_path, 52.012345678)
@@ -561,6 +562,7 @@ def test_energy_per_request_is_checked(tmp_path):
     assert found == [("energy_per_request_joules", "small-1b", 52.012345678)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("off", "is_right"), [(1e-10, True), (1e-8, False), (-1e-8, False)])
 def test_energy_per_request_is_exact_but_for_its_last_digits(tmp_path, off, is_right):
     """Multiplied in another order it differs in the sixteenth."""
@@ -582,6 +584,7 @@ def test_a_model_of_another_maker_is_another(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_model_under_two_spellings_is_a_finding(tmp_path):
     """Both are kept, each with its runs; the finding names both."""
     rows = [text_row("org/Small-1B"), text_row("org/Small-1B") | {"model_id": "Org/small-1b ", "max_num_seqs": 9}]

@@ -101,6 +101,7 @@ def test_the_same_bytes_given_twice_are_loaded_once(tmp_path):
     assert ask(tmp_path / "energy.duckdb", "select count(*) as runs from configuration") == [{"runs": 20}]
 
 
+@pytest.mark.slow
 def test_a_folder_is_searched_through(tmp_path):
     """Folders within it too, but for hidden ones; other files are passed over."""
     (tmp_path / "in" / "deeper").mkdir(parents=True)
@@ -114,6 +115,7 @@ def test_a_folder_is_searched_through(tmp_path):
     assert report.contents.rows[0][report.contents.columns.index("runs")] == 20
 
 
+@pytest.mark.slow
 def test_a_linked_folder_is_said_and_not_searched(tmp_path):
     """It could lead in a circle; a linked document is read."""
     (tmp_path / "in").mkdir()
@@ -168,6 +170,7 @@ def test_heads_that_disagree_are_named_field_by_field(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_model_twice_in_one_release_is_a_finding(tmp_path):
     """Two documents of one model would count its runs twice: both are kept, found, and with strict refused."""
     write(tmp_path / "a.json", document())
@@ -186,6 +189,7 @@ def test_a_model_twice_in_one_release_is_a_finding(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_source_that_redescribes_itself_keeps_both(tmp_path):
     """A new address or publisher is no reason to lose the older release."""
     older = document(**older_release(publisher="The group"))
@@ -210,6 +214,7 @@ def test_findings_are_reported_and_with_strict_refused(tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_of_many_findings_the_first_are_told_and_all_counted(tmp_path):
     """300,000 lines tell nobody anything: 20, then how many more."""
     bad = write(tmp_path / "bad.json", document(*(run(max_num_seqs=size, p90_itl_ms=19.0) for size in range(8, 31))))
@@ -252,6 +257,7 @@ def test_a_bad_document_leaves_the_old_file_as_it_was(scout_here, tmp_path):
     assert leftovers(tmp_path) == ["bad.json", "energy.duckdb"]
 
 
+@pytest.mark.slow
 def test_mode_link_and_stale_log(tmp_path, built):
     """The old file's mode is kept, a link stays a link, and a stale log is never replayed."""
     (tmp_path / "real").mkdir()
@@ -348,6 +354,7 @@ def test_force_spares_what_is_no_file(tmp_path):
     assert Path("/dev/null").is_char_device()
 
 
+@pytest.mark.slow
 def test_what_dead_runs_left_goes_and_a_live_runs_stays(tmp_path):
     """A live run holds a lock on its folder; a killed one can't."""
     dead = tmp_path / ".energydb-dead.building"
@@ -375,6 +382,7 @@ def fill(programs: Path, path: Path, size: int) -> None:
     assert leftovers(path.parent) == [path.name]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_the_machines_fault(scout_here, programs):
     """At its beginning, and within the data."""
     for size in (0, len(scout_here.read_bytes()) // 2):
@@ -437,6 +445,7 @@ def test_a_disk_that_may_only_be_read(small_disk, built, energydb):
     assert energydb("query", "best_pick", "--database", path).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_target_that_may_not_be_written(scout_here, tmp_path):
     """Someone protected it, so it isn't replaced."""
     scout_here.chmod(0o444)
@@ -460,6 +469,7 @@ def test_a_folder_that_cannot_be_read_is_a_fault(tmp_path):
     assert done.stderr == f"energydb: {tmp_path}/in/closed: Permission denied\n"
 
 
+@pytest.mark.slow
 def test_huge_counts_are_findings_and_no_overflow(tmp_path):
     """Each is in range; their product is in no integer's."""
     made = document(run(tensor_parallel=2**31 - 1, data_parallel=2**31 - 1, expert_parallel=2**31 - 1))
@@ -532,6 +542,7 @@ def test_tables_hold_a_column_for_every_field():
 STRAYS = ["._a.json", ".DS_Store", ".a.json.swp", "a.json~", "b.json.bak", "c.json.orig"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stray", STRAYS)
 def test_what_editors_and_file_managers_left_is_passed_over(tmp_path, stray):
     """With a word, whatever is in it; and what is no document at all without one."""
@@ -545,6 +556,7 @@ def test_what_editors_and_file_managers_left_is_passed_over(tmp_path, stray):
     assert [row["runs"] for row in report.contents.named()] == [20]
 
 
+@pytest.mark.slow
 def test_of_many_strays_and_of_empty_folders_there_is_a_line_a_folder(tmp_path):
     """A disk from a Mac has one beside each document."""
     (tmp_path / "in" / "deeper").mkdir(parents=True)
@@ -562,6 +574,7 @@ def test_of_many_strays_and_of_empty_folders_there_is_a_line_a_folder(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_stray_that_is_named_is_read(tmp_path):
     """Who names a file means it."""
     shutil.copy(SCOUT, tmp_path / "scout.json~")
@@ -572,6 +585,7 @@ def test_a_stray_that_is_named_is_read(tmp_path):
         check([tmp_path / "._scout.json"])
 
 
+@pytest.mark.slow
 def test_strays_of_a_leaderboard_are_told_beside_those_of_documents(tmp_path):
     """One line for each folder that has some, in the load's words."""
     write_leaderboard(tmp_path / "in" / "board")

@@ -61,6 +61,7 @@ def test_a_field_that_is_not_known_is_one_line(with_fields, energydb):
     assert "a whole number, such as 4, in index.json: $.schema_version" in of_index
 
 
+@pytest.mark.slow
 def test_it_is_recorded_and_the_runs_are_as_they_were(with_fields, tmp_path):
     """A row a release and place; the view `notice` shows it."""
     path = tmp_path / "energy.duckdb"
@@ -84,6 +85,7 @@ def test_it_is_recorded_and_the_runs_are_as_they_were(with_fields, tmp_path):
     assert rows_of(path, "select distinct is_complete from contents") == [(True,)]
 
 
+@pytest.mark.slow
 def test_strict_refuses_it(with_fields, tmp_path, energydb):
     """A line each; the old file stays."""
     done = energydb("load", "data", "--strict")
@@ -105,6 +107,7 @@ def test_strict_refuses_it(with_fields, tmp_path, energydb):
 # --- Names --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_new_task_is_a_task(tmp_path):
     path, told = loaded(tmp_path, {"haiku": [text_row("org/Small-1B"), text_row("org/Mix-8B")]})
 
@@ -116,6 +119,7 @@ def test_a_new_task_is_a_task(tmp_path):
     assert rows_of(path, "select model, place from task_ranking order by place") == [("mix-8b", 1), ("small-1b", 1)]
 
 
+@pytest.mark.slow
 def test_a_new_gpu_is_compared(tmp_path):
     """By the name that it has, against those that are known."""
     rows = [
@@ -134,6 +138,7 @@ def test_a_new_gpu_is_compared(tmp_path):
     assert rows_of(path, compared) == [("H100", "X9000", round(0.5123456789 / 0.25, 6))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("published", ["nvfp4", "int4", "mxfp6"])
 def test_a_new_precision_is_compared(tmp_path, published):
     """Against the same model in BF16, and by name."""
@@ -151,6 +156,7 @@ def test_a_new_precision_is_compared(tmp_path, published):
     assert rows_of(path, compared) == [("small-1b", name, f"small-1b-{published}")]
 
 
+@pytest.mark.slow
 def test_a_new_architecture_is_shown(tmp_path):
     rows = [text_row("org/Small-1B") | {"architecture": "State Space"}, text_row("org/Mix-8B")]
     path, told = loaded(tmp_path, {"gpqa": rows})
@@ -162,6 +168,7 @@ def test_a_new_architecture_is_shown(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_pipelines_are_a_column_and_no_news(tmp_path):
     """Two setups that differ in them are two curves."""
     rows = [
@@ -177,6 +184,7 @@ def test_pipelines_are_a_column_and_no_news(tmp_path):
     assert rows_of(path, "from repeat_spread") == []
 
 
+@pytest.mark.slow
 def test_another_way_to_split_a_model_never_joins_two_curves(tmp_path):
     """Kept as text, told once, and part of what tells two setups."""
     rows = [
@@ -206,6 +214,7 @@ def test_new_things_of_a_document_are_told_alike(tmp_path):
     assert report.finding_count == 0
 
 
+@pytest.mark.slow
 def test_what_has_no_value_is_told(tmp_path):
     """Runs without it stay in their curves."""
     rows = [text_row("org/Small-1B", max_num_seqs=None, p95_itl_ms=None), text_row("org/Small-1B", p95_itl_ms=None)]

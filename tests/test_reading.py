@@ -63,6 +63,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_several_processes_make_the_same_file(many, tmp_path, monkeypatch):
     """Byte for byte, both formats together, from a folder whose names sort otherwise; and nothing is left."""
     some = tmp_path / "some"
@@ -115,6 +116,7 @@ def test_every_run_of_many_documents_is_there(many, tmp_path):
     assert [result for result in check_database(path) if not result.sound] == []
 
 
+@pytest.mark.slow
 def test_faults_are_the_same_from_several_processes(many, tmp_path, monkeypatch):
     """Each faulty document by name, in the order of the files; and one that came twice is said."""
     some = tmp_path / "some"
@@ -139,6 +141,7 @@ def test_faults_are_the_same_from_several_processes(many, tmp_path, monkeypatch)
     assert check([some]).notes == (f"{some}/twin.json: the same bytes as {some}/model-00000.json, loaded once",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loads", [1, swept(5)])
 def test_no_reader_outlives_its_parent(many, scout_here, tmp_path, proved, loads):
     """Killed -9 at moments of its reading: its processes end, and the next load isn't kept from its work."""
@@ -164,6 +167,7 @@ def test_no_reader_outlives_its_parent(many, scout_here, tmp_path, proved, loads
         proved("No process outlives", "5 loads", f"{ended} processes, each ended with its load")
 
 
+@pytest.mark.slow
 def test_a_reader_that_dies_is_the_machines_fault(many, scout_here, tmp_path):
     """Out of memory, most often: one line, exit code 3, the file as it was, nothing left."""
     path = scout_here
@@ -194,6 +198,7 @@ def test_a_signal_ends_all_of_them(many, tmp_path, number, delays):
         assert not any(map(is_running, readers))
 
 
+@pytest.mark.slow
 def test_a_small_load_starts_no_process(tmp_path):
     """It would take longer to start one than to read."""
     with subprocess.Popen([ENERGYDB, "load", "--database", tmp_path / "e.duckdb"], stdout=-3, stderr=-3) as process:

@@ -12,6 +12,7 @@ from tests.leaderboards import small_tasks, text_row, write_leaderboard
 # --- release_change ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_column_that_is_added_is_compared_too(later, tmp_path):
     """Whatever columns the tables have: here one more, whose value changed between two releases in one run."""
     rows = [text_row("org/Small-1B", max_num_seqs=size, time_to_first_token_ms=40.5) for size in (8, 16)]

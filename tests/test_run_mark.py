@@ -1,6 +1,7 @@
 """Marks: which runs a finding is about, and that load keeps what the view works out."""
 
 import duckdb
+import pytest
 
 from energydb.load import load
 from tests.conftest import add_image_run, add_model, add_release, add_run, answer
@@ -76,6 +77,7 @@ def test_a_finding_on_a_curve_marks_the_runs_of_the_curve(database):
     assert marked(database) == [("text", key) for key in range(1, 8)]
 
 
+@pytest.mark.slow
 def test_load_keeps_the_marks(tmp_path):
     """So that a pick needn't wait for every rule."""
     sizes = (8, 16, 32, 64)

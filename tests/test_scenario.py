@@ -69,6 +69,7 @@ def test_other_columns_are_refused(tmp_path):
             read_scenarios(tmp_path / f"{name}.csv")
 
 
+@pytest.mark.slow
 def test_load_takes_a_file_of_ones_own(energydb, tmp_path):
     """And refuses it whole; the database stays as it was."""
     write(tmp_path / "mine.csv", GOOD, "there,1.0,plan,,,,,,,")

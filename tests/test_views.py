@@ -160,6 +160,7 @@ def test_builds_of_the_same_documents_answer_for_each_other(seed_database, tmp_p
             connection.execute("from other.pick()").fetchall()
 
 
+@pytest.mark.slow
 def test_views_need_core_functions_only(everything_database):
     """A client without json, icu or parquet, and without network, reads every view."""
     script = (

@@ -158,8 +158,8 @@ def known_name(connection: duckdb.DuckDBPyConnection, name: str) -> str | None:
     """Return the name as the database writes it; None where it holds nothing of that name."""
     known = names(connection)
     wanted = alike(name)
-    spelt = [[name == each for each in known], [alike(each) == wanted for each in known]]
-    return next((known[fits.index(True)] for fits in spelt if True in fits), None)
+    fitting = [each for each in known if each == name] or [each for each in known if alike(each) == wanted]
+    return fitting[0] if fitting else None
 
 
 def closest_name(connection: duckdb.DuckDBPyConnection, name: str) -> str:

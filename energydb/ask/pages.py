@@ -43,8 +43,8 @@ def list_of_questions(views: Sequence[View]) -> Iterator[str]:
 
 def help_with_parameters(name: str | None) -> Iterator[str]:
     """Yield the parameters of the macro of that name, as a command's options are shown; nothing for another name."""
-    wanted = alike(name or "").replace("-", "_")
-    parameters = [parameter for view in read_views() if view.name == wanted for parameter in view.parameters]
+    wanted = alike(name or "")
+    parameters = [parameter for view in read_views() if alike(view.name) == wanted for parameter in view.parameters]
     if not parameters:
         return
     width = max(len(parameter.option) for parameter in parameters)

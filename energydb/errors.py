@@ -64,7 +64,7 @@ class DocumentErrors(DataError):
         """How many faults there are, and in how many files."""
         files = {str(error.path) for error in self.errors}
         faults = {str(error) for error in self.errors}
-        return f"{_number(len(faults), 'fault')} in {_number(len(files), 'file')}"
+        return f"{counted(len(faults), 'fault')} in {counted(len(files), 'file')}"
 
 
 def of_kinds(errors: Sequence[DocumentError]) -> Iterator[str]:
@@ -80,7 +80,7 @@ def of_kinds(errors: Sequence[DocumentError]) -> Iterator[str]:
         yield str(first)
         if more:
             names = list(dict.fromkeys(Path(error.path).name for error in more))
-            others = f" and {_number(len(names) - _NAMED, 'more file')}" if len(names) > _NAMED else ""
+            others = f" and {counted(len(names) - _NAMED, 'more file')}" if len(names) > _NAMED else ""
             yield f"and {len(more):,} more like it, in {', '.join(names[:_NAMED])}{others}"
 
 
@@ -99,7 +99,12 @@ def some_of(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _number(count: int, of: str) -> str:
+def counted(count: int, of: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "run"), counted(2000, "run")
+    ('1 run', '2,000 runs')
+    """
     return f"{count:,} {of}{'' if count == 1 else 's'}"
 
 

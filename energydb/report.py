@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from energydb.errors import DocumentError
+from energydb.errors import DocumentError, counted
 from energydb.sources.records import Fault
 
 
@@ -114,9 +114,9 @@ def losses(report: Report) -> Iterator[str]:
         lost.setdefault((fault.task or "unknown task", fault.model_id or "all models"), []).append(fault.runs)
     for (task, model), runs in lost.items():
         known = sum(count or 0 for count in runs)
-        yield f"{task}: {model}: {'all runs' if None in runs and not known else counted(known, 'run')}"
+        yield f"{task}: {model}: {'all runs' if None in runs and not known else counted_or_no(known, 'run')}"
 
 
-def counted(count: int, of: str) -> str:
-    """Return a number of things in words."""
-    return f"{count:,} {of}{'' if count == 1 else 's'}" if count else f"no {of}s"
+def counted_or_no(count: int, of: str) -> str:
+    """Return a number of things in words, and of none that there are no such things."""
+    return counted(count, of) if count else f"no {of}s"

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from energydb.ask.document_writer import model_document, rounded
-from energydb.errors import DataError, UsageError
+from energydb.errors import DataError, UsageError, counted
 from energydb.names import alike
 from energydb.sources.document import FORMAT as MODEL_DOCUMENT
 from energydb.sources.document import read_document
@@ -70,9 +70,8 @@ def _never_kept(connection: duckdb.DuckDBPyConnection, release: dict[str, Any]) 
         release["task"],
     )
     if left_out["faults"]:
-        runs = f"{left_out['runs']:,} run{'' if left_out['runs'] == 1 else 's'}"
         more = " and more" if left_out["and_more"] else ""
-        yield f"{runs}{more} left out at load (energydb query left_out)"
+        yield f"{counted(left_out['runs'], 'run')}{more} left out at load (energydb query left_out)"
 
 
 def _release(

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
+from energydb.errors import counted
+
 # What a true or a number above 0 says in a column of that name: of one row, of more, and where to look further.
 _TOLD = {
     "has_finding": ("rests on runs with a finding", "rest on runs with a finding", "data_quality"),
@@ -40,7 +42,7 @@ class Watch:
         """Yield what is to be said of all that has passed, a line each; `how` a form writes what isn't finite."""
         if self.not_finite:
             counts = ", ".join(
-                f"{self._columns[place]} {count:,} value{'' if count == 1 else 's'}"
+                f"{self._columns[place]} {counted(count, 'value')}"
                 for place, count in sorted(self.not_finite.items())
             )
             yield f"infinity or NaN: {counts}; {how}"

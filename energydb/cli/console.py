@@ -74,7 +74,7 @@ def command_line(words: str, database: Path = DEFAULT_DATABASE) -> str:
 def show_report(report: "Report", database: Path | None = None) -> None:
     """Show what was loaded, what of it isn't as it was, and the first findings; and by which command all show."""
     from energydb.ask.render import draw_table
-    from energydb.report import counted, finding_faults
+    from energydb.report import counted_or_no, finding_faults
 
     for note in report.notes:
         fault(note)
@@ -89,7 +89,7 @@ def show_report(report: "Report", database: Path | None = None) -> None:
         fault(str(finding))
     if (more := report.finding_count - len(faults)) > 0:
         say(f"and {more:,} more{_see('data_quality', database)}")
-    say(f"data_quality: {counted(report.finding_count, 'finding')}")
+    say(f"data_quality: {counted_or_no(report.finding_count, 'finding')}")
 
 
 def _say_what_is_new(report: "Report", database: Path | None) -> None:
@@ -104,8 +104,8 @@ def _say_what_is_new(report: "Report", database: Path | None) -> None:
 
 def _say_what_is_lost(report: "Report", database: Path | None) -> None:
     """Say what is wrong with what was left out, then of which task and model how many runs that was."""
-    from energydb.errors import of_kinds
-    from energydb.report import counted, losses
+    from energydb.errors import counted, of_kinds
+    from energydb.report import losses
 
     for line in of_kinds([left_out.error for left_out in report.left_out]):
         fault(line)

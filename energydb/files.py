@@ -1,6 +1,7 @@
-"""Files as the machine knows them: put in place whole, worked on in a folder of one's own, by one at a time."""
+"""Files as the machine knows them: read whole, and put in place whole, worked on by one at a time."""
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -10,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from energydb.errors import DataError, MachineError, UsageError
+from energydb.errors import DataError, DocumentError, DocumentErrors, MachineError, UsageError
 
 _PREFIX = ".energydb-"
 _SUFFIX = ".building"
@@ -197,3 +198,89 @@ def written_whole(target: Path) -> Iterator[Path]:
         path = folder / real.name
         yield path
         put_in_place(path, real)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a regular file whole.
+
+    Raises:
+        DocumentErrors: it is something else, a folder or a pipe, or can't be read.
+        MachineError: it was written to meanwhile.
+    """
+    try:
+        path.name.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DocumentErrors([DocumentError(path, "", "expected a file name in UTF-8")]) from error
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise DocumentErrors([DocumentError(path, "", "expected a file, got something else")])
+        with path.open("rb", buffering=0) as file:
+            before = os.fstat(file.fileno())
+            data = file.read()
+            after = os.fstat(file.fileno())
+    except OSError as error:
+        if error.errno in _NO_SUCH:
+            raise DocumentErrors([DocumentError(path, "", "expected a file, got none")]) from error
+        raise unreadable(path, error) from error
+    if (before.st_size, before.st_mtime_ns, len(data)) != (after.st_size, after.st_mtime_ns, after.st_size):
+        raise MachineError(f"{path}: was written to while it was read; try again when it's whole")
+    return data
+
+
+def unreadable(path: Path, error: OSError) -> DocumentErrors:
+    """Make the fault of a file or folder that is there and can't be read."""
+    return DocumentErrors([DocumentError(path, "", f"expected what can be read, got: {error.strerror}")])
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether there is such a file or folder.
+
+    Raises:
+        DocumentErrors: that can't be told, as what it lies in can't be read.
+    """
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno in _NO_SUCH:
+            return False
+        raise unreadable(path, error) from error
+    return True
+
+
+# A link that leads nowhere or in a circle, and a name longer than any file's.
+_NO_SUCH = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether a path leads to a folder that can be reached."""
+    return stat.S_ISDIR(_mode_and_size(path)[0])
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether a path leads to a regular file that can be reached."""
+    return stat.S_ISREG(_mode_and_size(path)[0])
+
+
+def size_of(path: Path) -> int:
+    """Return how many bytes a file has; 0 where it leads to none that can be reached."""
+    return _mode_and_size(path)[1]
+
+
+def _mode_and_size(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mode, found.st_size
+
+
+def listed(folder: Path) -> list[Path]:
+    """Return what is in a folder, by name.
+
+    Raises:
+        DocumentErrors: it can't be read.
+    """
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise unreadable(folder, error) from error

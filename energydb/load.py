@@ -12,13 +12,14 @@ import energydb
 from energydb.errors import DocumentErrors, FindingsError, RefusedError
 from energydb.paths import DATA, SCENARIOS, newest_revision
 from energydb.progress import Track, silently
-from energydb.reading import Documents, reading
+from energydb.reading import reading
 from energydb.report import Report, Rows, finding_faults, unknown_fields
 from energydb.sources.scenario import Scenario, read_scenarios
 from energydb.sources.search import Input, find
 from energydb.store.database import block_size, replacing, writing
 from energydb.store.rows import insert, table_rows
 from energydb.store.schema import create_macros, lay_out
+from energydb.together import Documents
 
 FINDINGS_SHOWN = 20
 _MARK = "kind, run_key, has_finding, is_withdrawn"

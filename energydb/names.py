@@ -9,7 +9,10 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-_ZERO_WIDTH = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_NO_WIDTH = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
+_ZERO_WIDTH = re.compile(f"[{_NO_WIDTH}]")
+VISIBLE = rf"[^\s{_NO_WIDTH}]"  # what a text has that isn't blank
+NAMED = rf"[^\s/{_NO_WIDTH}][^/]*$"  # what an id has whose last part, after any slash, isn't blank
 _SEPARATORS = re.compile(r"[.\-_\s]+")
 _SIGNS = re.compile(r"\((?:r|tm)\)|[®™(),]")  # as vendors put them around names
 
@@ -175,6 +178,11 @@ def model_identity(model_id: str) -> str:
     'qwen/qwen3-14b'
     """
     return _visible(model_id).strip().casefold()
+
+
+def is_blank(text: str) -> bool:
+    """Tell a text in which nothing is to be seen."""
+    return not _visible(text).strip()
 
 
 def alike(name: str) -> str:

@@ -10,43 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import NamedTuple
 
-import msgspec
-
-from energydb.errors import DocumentError, DocumentErrors, MachineError
+from energydb.errors import DocumentErrors, MachineError
 from energydb.progress import Track, silently
 from energydb.sources import read
-from energydb.sources.agreement import disagreements
 from energydb.sources.records import Document, Fault
 from energydb.sources.search import Input
-from energydb.store.columns import Batch, batch_of
+from energydb.store.columns import batch_of
+from energydb.together import Documents, Part, together
 
 # Where processes and files begin to pay. Measured: below, starting them costs more than they save.
 MUCH = 16 * 2**20
 BYTES_PER_BATCH = 8 * 2**20
-
-
-class Part(NamedTuple):
-    """Some of what there is to read: what is sound of it, the faults of what no document came of, and notes."""
-
-    batch: Batch
-    faults: list[Fault]
-    notes: list[str]
-
-
-class Documents(NamedTuple):
-    """What was read, each document once; the faults of what no document came of; in words, what was passed over."""
-
-    batches: list[Batch]
-    faults: tuple[Fault, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def left_out(self) -> list[Fault]:
-        """Every fault of what isn't there."""
-        documents = (document for batch in self.batches for document in batch.documents)
-        return [*(fault for document in documents for fault in document.faults), *self.faults]
 
 
 @contextlib.contextmanager
@@ -65,15 +40,15 @@ def reading(
     numbered = list(enumerate(_parts(found)))
     workers = min(processors(), len(numbered))
     if found.size < MUCH:
-        documents = _together([read_batch(*part) for part in track(numbered, what="Reading")], keep_going)
+        documents = together([read_batch(*part) for part in track(numbered, what="Reading")], keep_going)
         yield lambda: documents
     elif workers == 1:
-        yield lambda: _together([read_batch(*part, folder) for part in track(numbered, what="Reading")], keep_going)
+        yield lambda: together([read_batch(*part, folder) for part in track(numbered, what="Reading")], keep_going)
     else:
         with _processes(workers) as pool:
             with _signals_kept():
                 futures = [pool.submit(read_batch, *part, folder) for part in numbered]
-            yield lambda: _together([future.result() for future in track(futures, what="Reading")], keep_going)
+            yield lambda: together([future.result() for future in track(futures, what="Reading")], keep_going)
 
 
 @contextlib.contextmanager
@@ -143,70 +118,6 @@ def read_batch(number: int, paths: Sequence[Path], folder: Path | None = None) -
         return Part(batch.moved_to_files(folder, str(number)), faults, notes)
     except OSError as error:
         raise MachineError(f"{folder.parent}: can't be written: {error.strerror}") from error
-
-
-def _together(parts: Sequence[Part], keep_going: bool) -> Documents:
-    """Put what was read together: each document once, under heads that agree."""
-    first: dict[object, Document] = {}
-    notes = [note for part in parts for note in part.notes]
-    twice: set[str] = set()
-    for document in (document for part in parts for document in part.batch.documents):
-        before = first.setdefault(tuple(file.sha256 for file in document.files), document)
-        if before is not document:
-            notes.append(f"{document.path}: the same bytes as {before.path}, loaded once")
-            twice.add(document.path)
-    spoilt: dict[str, list[DocumentError]] = {}
-    for error in disagreements(list(first.values())):
-        spoilt.setdefault(str(error.path), []).append(error)
-    faults = [fault for part in parts for fault in part.faults]
-    releases: dict[object, _Release] = {}
-    batches = []
-    for part in parts:
-        kept = []
-        for document, extents in zip(part.batch.documents, part.batch.extents, strict=True):
-            release = releases.setdefault(document.head.release, _Release([], [], []))
-            if document.path in spoilt:
-                runs = sum(extent.runs for extent in extents)
-                release.faults.extend(_of_document(document, runs, spoilt[document.path]))
-            elif document.path not in twice:
-                kept.append((document, extents))
-                release.are_complete.append(document.head.is_complete)
-                release.have_all_tasks.append(document.head.has_all_tasks)
-        documents, of_documents = [one for one, _ in kept], [extents for _, extents in kept]
-        batches.append(part.batch._replace(documents=documents, extents=of_documents))
-    told: set[object] = set()
-    for batch in batches:
-        batch.documents[:] = [_of_release(one, releases[one.head.release], told) for one in batch.documents]
-    read = Documents(batches, tuple(faults), tuple(notes))
-    is_anything_sound = any(one.models for batch in batches for one in batch.documents)
-    if read.left_out and not (keep_going and is_anything_sound):
-        raise DocumentErrors([fault.error for fault in read.left_out], is_anything_sound=is_anything_sound)
-    return read
-
-
-class _Release(NamedTuple):
-    """What its documents say of one release, and the faults of those that are left out."""
-
-    are_complete: list[bool]
-    have_all_tasks: list[bool]
-    faults: list[Fault]
-
-
-def _of_release(document: Document, release: _Release, told: set[object]) -> Document:
-    """Say of a document how complete its release is, and with the first one of a release what of that is left out."""
-    is_complete = all(release.are_complete) and not release.faults
-    head = msgspec.structs.replace(document.head, is_complete=is_complete, has_all_tasks=all(release.have_all_tasks))
-    faults = document.faults if head.release in told else (*document.faults, *release.faults)
-    told.add(head.release)
-    return msgspec.structs.replace(document, head=head, faults=faults)
-
-
-def _of_document(document: Document, runs: int, errors: Sequence[DocumentError]) -> Iterator[Fault]:
-    """Yield the faults that spoil a document as a whole; the first of them has its runs."""
-    ids = {model.model_id for model in document.models}
-    for number, error in enumerate(errors):
-        of_one = next(iter(ids)) if len(ids) == 1 else None
-        yield Fault(error=error, task=document.head.task, model_id=of_one, runs=0 if number else runs)
 
 
 def processors() -> int:

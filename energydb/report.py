@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from energydb.errors import DocumentError, counted
+from energydb.sources.parts import OTHER_KIND
 from energydb.sources.records import Fault
 
 
@@ -44,7 +45,7 @@ class Report(NamedTuple):
 
 def unknown_fields(report: Report) -> list[DocumentError]:
     """Put each field that isn't known in words, as a fault."""
-    fields = Rows(report.notices.columns, [row for row in report.notices.rows if _KIND(row) == "field"])
+    fields = Rows(report.notices.columns, [row for row in report.notices.rows if _KIND(row) in ("field", OTHER_KIND)])
     return [DocumentError(words, "", "expected no field that energydb doesn't know") for words in _noticed(fields)]
 
 
@@ -73,6 +74,10 @@ def _noticed(notices: Rows) -> Iterator[str]:
         if kind == "field":
             example = "" if first["type"] == "null" else f", such as {first['example']}"
             what = f"a field that energydb doesn't know and doesn't keep: {first['type']}{example}"
+        if kind == OTHER_KIND:
+            measured_by = f"a kind of task that energydb can't hold, as it's measured by {first['example']}"
+            yield f"{name}: {measured_by}: {counted(first['runs'], 'run')} not loaded"
+            continue
         runs: Counter[str] = Counter()
         for row in told:
             if row["place"] == "" or _OF_RUNS in row["place"]:

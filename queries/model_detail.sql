@@ -13,6 +13,8 @@
 -- a newer complete release of its source lacks it, or its task is withdrawn.
 -- `model` is the slug; where several models in the file share one it is maker/slug, and the second of two in one
 -- release that differ in nothing, or in case alone, has #2 after it.
+-- What was left out at load counts for the model in its release, and in older ones, whose figures then stand for it:
+-- also what was lost of the whole task, and what can't be told of which it was.
 
 create or replace view model_detail as
 with made as (
@@ -53,7 +55,28 @@ judged as (
     window same_model as (partition by source, boundary, task, identity)
 ),
 loss as (
-    select model_key, cast(sum(runs) as integer) as runs from left_out group by model_key
+    select task, identity, release_key, sum(runs) as runs, count(*) > count(runs) as is_more,
+    from left_out
+    group by all
+),
+lost as (
+    select model.model_key, cast(sum(loss.runs) as integer) as runs, bool_or(loss.is_more) as is_more,
+    from model
+    join release_detail using (release_key)
+    join loss
+        on coalesce(loss.task, release_detail.task) = release_detail.task
+        and coalesce(loss.identity, model.identity) = model.identity
+    left join release_detail as lacking on lacking.release_key = loss.release_key
+    where loss.release_key is null
+        or (
+            lacking.source = release_detail.source
+            and lacking.boundary = release_detail.boundary
+            and (
+                lacking.release_key = release_detail.release_key
+                or (lacking.age > release_detail.age and not lacking.is_dated_ahead)
+            )
+        )
+    group by model.model_key
 )
 select
     judged.task,
@@ -90,7 +113,7 @@ select
     file.file_name as document,
     file.sha256,
     judged.is_dated_ahead,
-    coalesce(loss.runs, 0) as runs_left_out,
+    case when lost.is_more is distinct from true then coalesce(lost.runs, 0) end as runs_left_out,
     judged.slug,
     judged.identity,
     judged.file_key,
@@ -98,7 +121,7 @@ select
     judged.model_key,
 from judged
 join file on file.file_key = judged.file_key
-left join loss on loss.model_key = judged.model_key
+left join lost on lost.model_key = judged.model_key
 order by judged.model_key;
 
 comment on view model_detail is 'Each model as each release describes it, and which description is current.';
@@ -109,6 +132,7 @@ comment on column model_detail.is_withdrawn is 'Whether a newer complete release
 comment on column model_detail.model_id is 'Hugging Face id of the model, as published.';
 comment on column model_detail.model_name is 'Name of the model.';
 comment on column model_detail.document is 'Base name of the file that was loaded.';
-comment on column model_detail.runs_left_out is 'Runs of the model that could not be loaded from this release, and were left out; 0 where all were.';
+comment on column model_detail.runs_left_out is 'Runs that could not be loaded, and were left out, of the model in this or a newer release of its source, or that may be of it; NULL where their number isn''t known, 0 where all were loaded.';
+comment on column model_detail.identity is 'What tells one model from another: its id without case, blanks around it and zero-width characters.';
 comment on column model_detail.release_key is 'Key of a release, given at load.';
 comment on column model_detail.model_key is 'Key of a model as one release describes it, given at load.';

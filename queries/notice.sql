@@ -7,7 +7,8 @@
 --
 -- What doesn't energydb know yet?
 -- New fields, GPUs, precisions, architectures, ways to split a model, tasks, and values that aren't published: no fault,
--- and no finding of data_quality. All of it but the fields is loaded, and compared by its own name.
+-- and no finding of data_quality. All of it is loaded, and compared by its own name, but for fields, and for tasks of
+-- another kind than text, image and video.
 
 create or replace view notice as
 -- What is known: said here, and for GPUs by what vendors state of them.
@@ -73,7 +74,10 @@ new_thing as (
 noticed as (
     select release_key, kind, name, runs, model, '' as place, null as type, null as example, from new_thing
     union all
-    select release_key, 'field', field, objects, null, place, type, example from unknown_field
+    select
+        release_key, case when type = 'a kind of task' then type else 'field' end, field, objects, null, place, type,
+        example,
+    from unknown_field
 )
 select
     noticed.kind,
@@ -94,11 +98,11 @@ join source on source.source_key = release.source_key
 order by noticed.kind, noticed.name, release.task, source.name, release.data_version, noticed.release_key, noticed.place;
 
 comment on view notice is 'What a release holds and energydb doesn''t know yet: no fault, and no finding.';
-comment on column notice.kind is 'What it is: field, gpu, precision, architecture, parallelism, task, or no value where one isn''t published.';
+comment on column notice.kind is 'What it is: field, gpu, precision, architecture, parallelism, task, a kind of task of which no run is loaded, or no value where one isn''t published.';
 comment on column notice.name is 'Its name, as it is loaded; of a field and of what has no value the name of that.';
 comment on column notice.runs is 'Runs that it is in; of a field the runs, models or files that have it.';
 comment on column notice.model is 'A model that it is of, for example: the first by name; NULL for fields.';
-comment on column notice.type is 'What a field''s values are; NULL for all else.';
-comment on column notice.example is 'The first of a field''s values, as JSON; NULL for all else.';
+comment on column notice.type is 'What a field''s values are; NULL for all that is loaded.';
+comment on column notice.example is 'The first of a field''s values, as JSON, or the energy by which a kind of task is measured; NULL for all that is loaded.';
 comment on column notice.source is 'Name of the source.';
-comment on column notice.place is 'Where a field stands, as JSON path: * for any place; empty for all else.';
+comment on column notice.place is 'Where a field stands, as JSON path: * for any place; empty for all that is loaded.';

@@ -153,21 +153,30 @@ def mark(draw: random.Random, made: dict[str, list[Row]]) -> None:
     ]
     for marked in made["marked_run"]:
         marked["is_withdrawn"] = not marked["has_finding"] or draw.random() < 0.3
-    faults = [(model["release_key"], model["model_key"]) for model in made["model"] if draw.random() < 0.6]
-    faults += [*draw.sample(faults, 5), (1, None), (9, None), (None, None)]
+    tasks = {of_release["release_key"]: of_release["task"] for of_release in made["release"]}
+    of_models = [model for model in made["model"] if draw.random() < 0.5]
+    whole = [model for model in made["model"] if draw.random() < 0.05]  # as if a newer release had lost it whole
+    faults = [
+        *((model["release_key"], model["model_key"], model["identity"]) for model in of_models + of_models[:5]),
+        *((max(tasks), None, model["identity"]) for model in whole[:3]),
+        *((None, None, model["identity"]) for model in whole[3:]),
+        *((release_key, None, None) for release_key in (1, 9, None)),
+    ]
     made["left_out"] = [
         {
             "left_out_key": key,
             "release_key": release_key,
             "model_key": model_key,
-            "task": None,
-            "model_id": None,
+            "task": task,
+            "model_id": identity,
+            "identity": identity,
             "file_name": "lost.json",
             "place": f"$[{key}]",
             "fault": "expected a number, got text",
-            "runs": draw.choice([None, 0, 1, 4]),
+            "runs": draw.choice([None, 0, 1, 4] if task in ("code", "odd", "sketch") else [0, 1, 4]),
         }
-        for key, (release_key, model_key) in enumerate(faults, 1)
+        for key, (release_key, model_key, identity) in enumerate(faults, 1)
+        for task in [tasks.get(release_key) if key % 7 else None]
     ]
     made["unknown_field"] = [
         {

@@ -37,7 +37,7 @@ _TOLD = {
         '    time_to_first_token_ms: Mapped[float | None] = mapped_column(comment="Time to the first token, ms.")\n',
     ),
     "energydb/sources/records.py": ("    parallel_notes: str", "    time_to_first_token_ms: float | None = None\n"),
-    "energydb/sources/leaderboard_files.py": (
+    "energydb/sources/leaderboard_form.py": (
         "    energy_per_request_joules: Positive",
         "    time_to_first_token_ms: Positive = _ABSENT\n",
     ),

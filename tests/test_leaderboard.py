@@ -142,7 +142,7 @@ def test_a_whole_number_may_be_written_with_a_point(tmp_path):
     ("degrees", "pipeline", "other"),
     [
         ({"pipeline_parallel": 2}, 2, None),
-        ({"pipeline_parallel": 1, "context_parallel": 1}, 1, None),
+        ({"pipeline_parallel": 1}, 1, None),
         ({"context_parallel": 4}, 1, "context_parallel 4"),
         (
             {"sequence_parallel": 2.0, "context_parallel": 4, "pipeline_parallel": 3},

@@ -20,7 +20,7 @@ from energydb.paths import newest_revision
 from energydb.store.tables import Configuration
 from tests.conftest import answer
 from tests.documents import LLAMA, SCOUT, document, older_release, run, write
-from tests.leaderboards import write_leaderboard
+from tests.leaderboards import text_row, write_leaderboard
 
 # DuckDB's checksum of the header, and the random identifier that it gives each file.
 OWN_BYTES = [*range(8), *range(124, 140)]
@@ -465,8 +465,42 @@ def test_a_folder_that_cannot_be_read_is_a_fault(tmp_path):
     (tmp_path / "in" / "closed").chmod(0)
     done = energydb_process("check", tmp_path / "in", obeying_modes=True)
 
-    assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr == f"energydb: {tmp_path}/in/closed: Permission denied\n"
+    assert done.returncode == 1
+    assert f"{tmp_path}/in/closed: expected what can be read, got: Permission denied\n" in done.stderr
+    done = energydb_process("load", tmp_path / "in", "--keep-going", obeying_modes=True, cwd=tmp_path)
+    assert done.returncode == 1
+    fault = {"file_name": "closed", "fault": "expected what can be read, got: Permission denied"}
+    assert ask(tmp_path / "energy.duckdb", "select file_name, fault from left_out") == [fault]
+    assert ask(tmp_path / "energy.duckdb", "select count(*) as runs from configuration") == [{"runs": 20}]
+
+
+@pytest.mark.parametrize("closed", ["tasks", "models", "models/org__Small-1B__gpqa.json"])
+def test_what_cannot_be_read_of_the_leaderboard_is_a_fault(tmp_path, closed):
+    """By its own name, and not the database's; a file of a model is left out where all else is kept."""
+    folder = write_leaderboard(tmp_path / "data", {"gpqa": [text_row("org/Small-1B"), text_row("org/Mix-8B")]})
+    (folder / closed).chmod(0)
+    done = energydb_process("load", folder, "--keep-going", obeying_modes=True, cwd=tmp_path)
+    (folder / closed).chmod(0o700)
+
+    assert done.returncode == 1
+    assert f"{closed}: expected what can be read, got: Permission denied" in done.stderr
+    assert (tmp_path / "energy.duckdb").exists() == closed.endswith(".json")
+
+
+def test_links_that_lead_nowhere_stop_nothing(tmp_path):
+    """Or in a circle, beside a document and within the leaderboard's folders: what nobody names is passed over."""
+    shutil.copy(SCOUT, tmp_path)
+    folder = write_leaderboard(tmp_path / "data", {"gpqa": [text_row("org/Small-1B")]})
+    for link in (tmp_path / "round", tmp_path / "round.txt", folder / "models" / "round.json", folder / "round"):
+        link.symlink_to(link.name)
+    (folder / "models" / "gone.json").symlink_to("nowhere.json")
+
+    report = load([tmp_path], tmp_path / "energy.duckdb", strict=False)
+
+    assert report.models == 2
+    assert {note.removeprefix(f"{tmp_path}/") for note in report.notes} == {
+        "data: passed over, as index.json names no such files: models/gone.json, models/round.json, round"
+    }
 
 
 @pytest.mark.slow

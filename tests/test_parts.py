@@ -18,6 +18,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     repeat: Count = 1
     p95_itl_ms: Positive | None = None
     pipeline_parallel: Count = 1
+    ring_degree: Count = 1
     other_parallel: Text | None = None
 
 
@@ -158,11 +159,9 @@ def test_a_whole_number_may_be_written_with_a_point(tmp_path, value, count):
 @pytest.mark.parametrize(
     ("fields", "kept"),
     [
-        ({"context_parallel": 1}, None),
-        ({"context_parallel": 1.0}, None),
         ({"context_parallel": 2}, "context_parallel 2"),
         ({"context_parallel": 2.0}, "context_parallel 2"),
-        ({"ring_degree": 2, "context_parallel": 2}, "context_parallel 2, ring_degree 2"),
+        ({"cfg_degree": 2, "context_parallel_size": 4}, "cfg_degree 2, context_parallel_size 4"),
         ({"other_parallel": "x"}, "x"),
         ({"other_parallel": "x", "context_parallel": 2}, "x, context_parallel 2"),
         ({"other_parallel": None, "context_parallel": 2}, "context_parallel 2"),
@@ -174,6 +173,24 @@ def test_degrees_above_1_are_part_of_a_setup(tmp_path, fields, kept):
 
     assert [run.other_parallel for run in read.value.runs] == [kept]
     assert (read.faults or [], read.unknown) == ([], ())
+
+
+def test_a_degree_of_1_is_told_where_no_run_is_split_by_it(tmp_path):
+    """It isn't kept; where some runs have more, theirs says that the others have none."""
+    (told,) = parts(tmp_path, made({"context_parallel": 1}, {"context_parallel": 1.0})).unknown
+    assert (told.field, told.type, told.objects) == ("context_parallel", "a whole number, a number", 2)
+
+    read = parts(tmp_path, made({"context_parallel": 1}, {"context_parallel": 2}))
+    assert ([run.other_parallel for run in read.value.runs], read.unknown) == ([None, "context_parallel 2"], ())
+
+
+@pytest.mark.parametrize("name", ["num_parallel_requests", "parallel", "parallel_sampling", "temperature_degrees"])
+def test_what_only_sounds_like_a_degree_is_an_unknown_field(tmp_path, name):
+    """It doesn't make another setup of a run."""
+    read = parts(tmp_path, made({name: 4}))
+
+    assert [run.other_parallel for run in read.value.runs] == [None]
+    assert [(one.field, one.example) for one in read.unknown] == [(name, "4")]
 
 
 @pytest.mark.parametrize("value", [True, False, 0, -1, 0.5, "2", None, [2]])

@@ -1,5 +1,7 @@
 """From documents to rows: keys that depend on content alone."""
 
+import msgspec
+
 from energydb import RELEASED
 from energydb.errors import DocumentError
 from energydb.sources.agreement import disagreements
@@ -139,9 +141,24 @@ def test_the_head_that_most_documents_have_is_the_right_one(tmp_path):
     usual = [made(tmp_path, f"{slug}.json", slug) for slug in "bc"]
 
     assert [str(fault) for fault in disagreements([odd, *usual])] == [
-        f'{tmp_path}/a.json: $.itl_deadline_ms: expected "500" as in {tmp_path}/b.json, of the same release,'
-        ' got "400"'
+        f'{tmp_path}/a.json: $.itl_deadline_ms: expected "500" as in b.json, of the same release, got "400"'
     ]
+
+
+def test_of_two_heads_the_right_one_is_not_told_by_names(tmp_path):
+    """Where a release has as many of one as of the other: so files may lie and be called as they like."""
+    late, early = (
+        made(tmp_path, "a.json", "a", itl_deadline_ms=500),
+        made(tmp_path, "b.json", "b", itl_deadline_ms=400),
+    )
+    renamed = msgspec.structs.replace(late, path="c.json")
+
+    for documents in ([late, early], [early, late], [early, renamed]):
+        (fault,) = disagreements(documents)
+        assert (fault.problem.partition(" as in ")[0], fault.problem.rpartition(", got ")[2]) == (
+            'expected "400"',
+            '"500"',
+        )
 
 
 def test_picks_are_told_by_the_keys_of_their_runs(tmp_path):
@@ -185,7 +202,7 @@ def lost_rows(*documents, faults=()):
 
 
 def test_what_was_left_out_is_a_row_each(tmp_path):
-    """By release, and of it by model where some of that is there; what is of none comes last, in its own order."""
+    """By release, and of it by model where some of that is there; what is of none comes last, by file and place."""
     tasks = small_tasks()
     folder = write_leaderboard(tmp_path / "data", {task: tasks[task] for task in ("lm-arena-chat", "gpqa")})
     change_run(folder / "tasks/lm-arena-chat.json", 2, num_gpus="1")
@@ -203,11 +220,11 @@ def test_what_was_left_out_is_a_row_each(tmp_path):
     of_small = (1, number, "$.configurations[2].num_gpus", "lm-arena-chat.json", small)
     of_mix = (1, another, "$.task", "org__Mix-8B__lm-arena-chat.json", mix)
     assert rows == [
-        (1, "lm-arena-chat", *of_small, chat, keys[chat, small]),
-        (2, "lm-arena-chat", *of_mix, chat, None),
-        (3, None, None, "expected JSON", "$", "b.json", None, None, None),
-        (4, "code", None, "expected JSON", "$", "b.json", None, None, None),
-        (5, "gpqa", None, "expected JSON", "$", "a.json", None, None, None),
+        (1, "lm-arena-chat", *of_small, chat, keys[chat, small], "org/small-1b"),
+        (2, "lm-arena-chat", *of_mix, chat, None, "org/mix-8b"),
+        (3, "gpqa", None, "expected JSON", "$", "a.json", None, None, None, None),
+        (4, None, None, "expected JSON", "$", "b.json", None, None, None, None),
+        (5, "code", None, "expected JSON", "$", "b.json", None, None, None, None),
     ]
     assert lost_rows(*read_leaderboard(folder).documents, faults=faults[::-1])[0] == rows
 

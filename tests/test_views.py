@@ -313,15 +313,17 @@ def test_models_that_share_a_slug_are_named_by_their_makers(database):
     assert all(row["is_current"] for row in rows)
 
 
+OF_MODEL = {"release_key": 1, "identity": "org/small", "file_name": "a.json", "place": "$", "fault": "none"}
+
+
 def test_a_run_is_marked_wherever_it_is_named(database):
     """By a finding, and by what of its model was left out; a run that is withdrawn says so."""
     add_run(database, max_num_seqs=8)
     add_run(database, max_num_seqs=16, joules_per_output_token=0.1)
     insert(database, "marked_run", kind="text", run_key=2, has_finding=True, is_withdrawn=False)
     insert(database, "marked_run", kind="image", run_key=1, has_finding=True, is_withdrawn=True)
-    for key, runs in ((1, 2), (2, None), (3, 3)):
-        lost = {"file_name": "a.json", "place": "$", "fault": "none", "runs": runs}
-        insert(database, "left_out", left_out_key=key, release_key=1, model_key=1 if key < 3 else None, **lost)
+    for key, runs in ((1, 2), (2, 0)):
+        insert(database, "left_out", left_out_key=key, runs=runs, **OF_MODEL)
 
     (pick,), (free,) = (answer(database, f"from {name}") for name in ("best_pick", "pick(without_findings := true)"))
     (release,) = answer(database, "from contents")
@@ -329,8 +331,44 @@ def test_a_run_is_marked_wherever_it_is_named(database):
 
     assert (pick["max_num_seqs"], pick["has_finding"], pick["runs_left_out"]) == (16, True, 2)
     assert (free["max_num_seqs"], free["has_finding"], free["runs_left_out"]) == (8, False, 2)
-    assert (release["left_out"], release["runs_left_out"]) == (3, None), "of one fault the runs aren't known"
+    assert (release["left_out"], release["runs_left_out"]) == (2, 2)
     assert [(row["has_finding"], row["is_withdrawn"]) for row in details] == [(False, False), (True, False)]
+
+
+LOST = {"runs": 3, "file_name": "a.json", "place": "$", "fault": "none"}
+
+
+@pytest.mark.parametrize(
+    ("lost", "of_model", "of_others", "of_task"),
+    [
+        (None, 0, 0, 0),
+        ({"release_key": 2, "task": "chat", "identity": "org/small"}, 3, 0, 3),
+        ({"release_key": 2, "task": "chat", "identity": "org/gone"}, 0, 0, 3),
+        ({"release_key": 2, "task": "chat"}, 3, 3, 3),
+        ({"release_key": 2, "identity": "org/small"}, 3, 0, 3),
+        ({"release_key": 3, "task": "code", "identity": "org/small"}, 0, 0, 0),
+        ({"release_key": 1, "task": "chat", "identity": "org/small"}, 3, 0, 3),
+        ({"release_key": 1, "task": "chat", "identity": "org/small", "runs": None}, None, 0, None),
+        ({"task": "chat"}, 3, 3, 3),
+        ({"task": "code"}, 0, 0, 0),
+        ({"runs": None}, None, None, None),
+    ],
+    ids=str,
+)
+def test_what_is_left_out_counts_for_all_that_rests_on_it(database, lost, of_model, of_others, of_task):
+    """Of a model in a newer release, for the older one that stands for it; a place rests on the whole task."""
+    add_run(database)  # of release 1, in whose place release 2 would be
+    for key, day, task in ((2, "2026-03-01", "chat"), (3, "2026-03-01", "code")):
+        add_release(database, key, data_version=day, compiled=day, task=task)
+    add_run(database, model_key=add_model(database, 2, slug="other", release_key=2))
+    if lost is not None:
+        insert(database, "left_out", left_out_key=1, **(LOST | lost))
+
+    picks = {row["model"]: row["runs_left_out"] for row in answer(database, "from best_pick")}
+    places = {row["model"]: row["runs_left_out"] for row in answer(database, "from task_ranking")}
+
+    assert picks == {"small": of_model, "other": of_others}
+    assert places == {"small": of_task, "other": of_task}
 
 
 def test_a_task_that_was_left_out_whole_is_in_the_contents(database):

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from energydb.errors import DocumentError, DocumentErrors
+from energydb.files import listed
 from energydb.sources import document, leaderboard
 from energydb.sources.records import Reading
 
@@ -37,7 +39,11 @@ def read(path: Path) -> Reading:
     """Read a file, or a folder that is one piece, in the first format that takes it: what is sound of it.
 
     Raises:
-        DocumentErrors: the faults that spoil all of it.
-        MachineError: a file can't be read.
+        DocumentErrors: the faults that spoil all of it; no format takes it.
+        MachineError: a file changes while it's read.
     """
-    return next(known for known in FORMATS if known.recognises(path)).read(path)
+    for known in FORMATS:
+        if known.recognises(path):
+            return known.read(path)
+    listed(path)
+    raise DocumentErrors([DocumentError(path, "", "expected a folder that some format takes, got another")])

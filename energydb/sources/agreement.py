@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -12,16 +13,18 @@ from energydb.sources.records import Document, Head
 def disagreements(documents: Sequence[Document]) -> Iterator[DocumentError]:
     """Find what stops documents from lying in one database: unlike heads in one release.
 
-    A head is held against the one that most documents of its release have. How much was read of a document is
-    nothing that it says.
+    A head is held against the one that most documents of its release have; of equally many that is the first by what
+    they say, wherever the documents lie. How much was read of a document is nothing that it says.
     """
     heads: dict[object, Counter[Head]] = {}
-    first: dict[Head, Document] = {}
+    first: dict[Head, str] = {}
     for document in documents:
-        head = _said(document)
+        head, name = _said(document), Path(document.path).name
         heads.setdefault(head.release, Counter())[head] += 1
-        first.setdefault(head, document)
-    common = {release: counted.most_common(1)[0][0] for release, counted in heads.items()}
+        first[head] = min(first.get(head, name), name)
+    common = {
+        release: min(counted, key=lambda head: (-counted[head], repr(head))) for release, counted in heads.items()
+    }
     for document in documents:
         usual = common[document.head.release]
         head = _said(document)
@@ -31,7 +34,7 @@ def disagreements(documents: Sequence[Document]) -> Iterator[DocumentError]:
                 yield DocumentError(
                     document.path,
                     document.head_places.get(field, field),
-                    f'expected "{expected}" as in {first[usual].path}, of the same release, got "{got}"',
+                    f'expected "{expected}" as in {first[usual]}, of the same release, got "{got}"',
                 )
 
 

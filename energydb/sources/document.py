@@ -10,7 +10,8 @@ from typing import Any, cast
 import msgspec
 
 from energydb.errors import DocumentError, DocumentErrors
-from energydb.names import gpu_name, precision_name
+from energydb.files import is_folder, read_bytes
+from energydb.names import gpu_name, is_blank, precision_name
 from energydb.sources.document_form import SAME_NAME_IN_SOURCE, Configuration, ModelDocument, Source
 from energydb.sources.leaderboard_files import what_file
 from energydb.sources.parts import Parts, sound_parts
@@ -20,7 +21,6 @@ from energydb.sources.strict_json import (
     colons_of_columns,
     decode_form,
     parse,
-    read_bytes,
     refuse_hidden,
     required_texts,
     shown,
@@ -48,7 +48,7 @@ HEAD_PLACES: Mapping[str, str] = {
 
 def is_document(path: Path) -> bool:
     """Tell what is to be read as a document: whatever isn't a folder."""
-    return not path.is_dir()
+    return not is_folder(path)
 
 
 def read_document(path: Path) -> Reading:
@@ -162,11 +162,11 @@ def _head_faults(path: Path, document: ModelDocument) -> Iterator[DocumentError]
             yield unlike(path, place, shown(known), got)
     texts = _HEAD_TEXTS(document) + document.source.licence_evidence
     evidence = (f"source.licence_evidence[{place}]" for place in range(len(document.source.licence_evidence)))
-    if not all(map(str.strip, texts)):
+    if any(map(is_blank, texts)):
         yield from (
             unlike(path, f"$.{place}", NOT_BLANK, text)
             for place, text in zip((*_HEAD_TEXT_PLACES, *evidence), texts, strict=True)
-            if not text.strip()
+            if is_blank(text)
         )
     workload = document.source.workload
     task = _task(document.source)

@@ -12,7 +12,7 @@ import requests
 
 from energydb import __version__
 from energydb.errors import DataError, DocumentError, DocumentErrors, MachineError, UsageError
-from energydb.files import make_folder, working_folder
+from energydb.files import make_folder, read_bytes, working_folder
 from energydb.paths import DATA
 from energydb.progress import Track, silently
 from energydb.sources.document import read_document
@@ -20,7 +20,7 @@ from energydb.sources.leaderboard import read_leaderboard
 from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS
 from energydb.sources.leaderboard_task import model_file_name
 from energydb.sources.parts import UnknownField
-from energydb.sources.strict_json import decode_form, read_bytes
+from energydb.sources.strict_json import decode_form
 
 S = TypeVar("S")
 

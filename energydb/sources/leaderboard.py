@@ -3,17 +3,22 @@
 Figures are kept in full precision. What the folder doesn't say of its source stands here as constants.
 """
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from energydb.errors import some_of
+from energydb.errors import DocumentError, DocumentErrors, counted, some_of
+from energydb.files import is_file, is_folder, is_there, listed
 from energydb.names import gpu_name, precision_name
-from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS, Index, Read, TaskFile, read_file
+from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS, OtherKind, Read, read_index
+from energydb.sources.leaderboard_form import Index, TaskFile
 from energydb.sources.leaderboard_task import Task
+from energydb.sources.parts import OTHER_KIND, UnknownField
 from energydb.sources.records import (
     AnyRun,
     Document,
@@ -76,35 +81,66 @@ _PUBLISHED_AS = {
 
 def is_leaderboard(folder: Path) -> bool:
     """Tell a folder of the leaderboard's public data by what lies in it."""
-    return (folder / TASKS).is_dir() and ((folder / INDEX).is_file() or (folder / MODELS).is_dir())
+    return is_folder(folder / TASKS) and (is_file(folder / INDEX) or is_folder(folder / MODELS))
 
 
 def read_leaderboard(path: Path) -> Reading:
     """Read a folder of the leaderboard's public data: one document a task, its models in upstream order.
 
-    A fault spoils a run, a model or a task; what the index and the tasks don't name is passed over.
+    A fault spoils a run, a model or a task; what the index and the tasks don't name is passed over. A task of a kind
+    that no table holds is told as a field that isn't known.
 
     Raises:
-        DocumentErrors: the index can't be read, or no task can be told.
-        MachineError: a file can't be read.
+        DocumentErrors: the index or a folder can't be read, or no task can be told, or none is of a known kind.
+        MachineError: a file changes while it's read.
     """
-    index = read_file(path / INDEX, INDEX)
-    tasks = [Task(path, index, task) for task in dict.fromkeys(index.content.tasks)]
-    has_all_tasks = all(task.read is not None for task in tasks)
-    documents = tuple(_document(task, task.read, has_all_tasks) for task in tasks if task.read is not None)
+    for folder in (path / TASKS, path / MODELS):
+        if is_there(folder):
+            listed(folder)
+    index = read_index(path)
+    of_groups = index.content.architectures.values()
+    tasks = [Task(path, index, task) for task in dict.fromkeys(chain(index.content.tasks, *of_groups))]
+    others = [_of_other_kind(task.task, task.other_kind) for task in tasks if task.other_kind]
+    has_all_tasks = all(task.read is not None or task.other_kind for task in tasks)
+    documents = tuple(_document(task, task.read, has_all_tasks, others) for task in tasks if task.read is not None)
+    if len(others) == len(tasks):
+        measured = some_of([other.example for other in others])
+        problem = f"expected a task that is measured by energy per token, image or video, got {measured}"
+        raise DocumentErrors([DocumentError(index.path, "$.tasks", problem)])
     lost = [fault for task in tasks if task.read is None for fault in task.faults]
     told = {id(fault.error) for task in tasks for fault in task.faults}
     of_no_task = ((model_id, part.error) for model_id, part in index.lost.items() if id(part.error) not in told)
     lost += [Fault(error=error, model_id=str(model_id), runs=0) for model_id, error in of_no_task]
     passed_over = sorted(_files(path) - {INDEX}.union(*(task.named for task in tasks)))
-    return Reading(documents, tuple(lost), _passed_over(path, passed_over))
+    notes = _passed_over(path, passed_over)
+    if not any(task.faults for task in tasks):
+        with_runs = {model_id for task in tasks for model_id in task.model_ids}
+        notes += _without_runs(index, [model_id for model_id in index.content.models if model_id not in with_runs])
+    return Reading(documents, tuple(lost), notes)
+
+
+def _of_other_kind(task: str, kind: OtherKind) -> UnknownField:
+    return UnknownField(f"{TASKS}/{task}.json", task, OTHER_KIND, kind.runs, kind.measured_by)
+
+
+def _without_runs(index: Read[Index], model_ids: Sequence[str]) -> tuple[str, ...]:
+    """Say which models the index has and no task."""
+    models = counted(len(model_ids), "model")
+    return (f"{index.path}: no task has runs of {models} that it lists: {some_of(model_ids)}",) if model_ids else ()
 
 
 def _files(folder: Path) -> set[str]:
     """Return the places of all files, and those of empty folders, with a slash at the end."""
     within = {path: path.relative_to(folder).as_posix() for path in folder.rglob("*")}
-    files = {place for path, place in within.items() if not path.is_dir()}
-    return files | {f"{place}/" for path, place in within.items() if path.is_dir() and not any(path.iterdir())}
+    files = {place for path, place in within.items() if not is_folder(path)}
+    return files | {f"{place}/" for path, place in within.items() if is_folder(path) and _is_empty(path)}
+
+
+def _is_empty(folder: Path) -> bool:
+    """Tell a folder in which there is nothing, or nothing that can be read."""
+    with contextlib.suppress(DocumentErrors):
+        return not listed(folder)
+    return True
 
 
 def _passed_over(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
@@ -114,16 +150,16 @@ def _passed_over(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
 # --- From the publisher's fields to the records' --------------------------------------------------------
 
 
-def _document(task: Task, read: Read[TaskFile[Any]], has_all_tasks: bool) -> Document:
+def _document(task: Task, read: Read[TaskFile[Any]], has_all_tasks: bool, others: Sequence[UnknownField]) -> Document:
     files = sorted((model.file for model, _ in task.models), key=lambda file: file.name)
     return Document(
         path=str(read.path),
         files=(read.file, task.index.file, *files),
         head=_head(task.index.content, read, is_complete=not task.faults, has_all_tasks=has_all_tasks),
         head_places=HEAD_PLACES,
-        models=tuple(_model(runs, read.kind) for _, runs in task.models),
+        models=tuple(_model(runs, read.kind, task.index.content) for _, runs in task.models),
         faults=tuple(task.faults),
-        unknown=task.unknown,
+        unknown=(*task.unknown, *others),
     )
 
 
@@ -142,7 +178,7 @@ def _head(index: Index, read: Read[TaskFile[Any]], *, is_complete: bool, has_all
     )
 
 
-def _model(pairs: Sequence[tuple[Any, Any]], kind: str) -> Model:
+def _model(pairs: Sequence[tuple[Any, Any]], kind: str, index: Index) -> Model:
     """Make a model of its runs, each as the task's file has it and as the model's."""
     first, _ = pairs[0]
     slug = _slug(first.model_id)
@@ -161,7 +197,7 @@ def _model(pairs: Sequence[tuple[Any, Any]], kind: str) -> Model:
         model_id=first.model_id,
         params_b=first.total_params_billions,
         active_params_b=first.activated_params_billions,
-        architecture=first.architecture if kind == "text" else None,
+        architecture=first.architecture or index.models[first.model_id].architecture,
         runs=Runs.of(runs),
         output_lengths=tuple(OutputLengths(of_run.bins, of_run.counts) for of_run in lengths),
     )

@@ -1,245 +1,30 @@
-"""The files of the ML.ENERGY Leaderboard's public data, typed and read strictly, each by itself."""
+"""The files of the ML.ENERGY Leaderboard's public data, each read strictly and by itself."""
 
 import hashlib
+import re
 from collections.abc import Mapping
-from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Generic, TypeVar, cast
+from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
 from energydb.errors import DocumentError, DocumentErrors
+from energydb.files import read_bytes
+from energydb.sources.leaderboard_form import GROUPS, RUNS, SHAPES, Index, Measured, ModelFile, TaskFile
 from energydb.sources.parts import PartFault, UnknownField, decode_parts
 from energydb.sources.records import File, TaskKind
-from energydb.sources.strict_json import Count, Positive, Text, read_bytes
+from energydb.sources.strict_json import Visible
 
 INDEX = "index.json"
 TASKS = "tasks"
 MODELS = "models"
-RUNS = "configurations"
 
 # Fields of the publisher's earlier schema, which measured and named things otherwise, and when it was given up.
 EARLIER_SCHEMA = ("is_moe", "timelines", "timeline", "itl_distribution", "kv_cache_usage_percent")
 SCHEMA_SINCE = "2025-11-30"
 
-_ABSENT = cast(Any, None)  # optional where absent, while a null is refused
-
-
-class Described(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What index, task and model files say of a model; parameters in billions."""
-
-    total_params_billions: Positive
-    activated_params_billions: Positive
-    weight_precision: Text
-    architecture: Text = _ABSENT
-
-
-class IndexModel(Described, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A model as the index lists it."""
-
-    nickname: Text
-
-
-class Index(Struct, frozen=True, forbid_unknown_fields=True):
-    """`index.json`: the tasks by architecture, and the models by Hugging Face id."""
-
-    architectures: dict[Text, tuple[Text, ...]]
-    last_updated: date
-    models: dict[Text, IndexModel]
-    tasks: Annotated[tuple[Text, ...], Meta(min_length=1)]
-
-
-class Measured(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a run says of itself, in a task's file and in a model's."""
-
-    gpu_model: Text
-    num_gpus: Count
-    avg_power_watts: Positive
-
-
-class MeasuredText(Measured, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A measured run of a text model: energy in J, power in W, latency in ms."""
-
-    avg_batch_size: Positive
-    avg_output_len: Positive
-    energy_per_request_joules: Positive
-    energy_per_token_joules: Positive
-    max_num_seqs: Count | None
-    median_itl_ms: Positive
-    output_throughput_tokens_per_sec: Positive
-    p90_itl_ms: Positive | None
-    p95_itl_ms: Positive | None
-    p99_itl_ms: Positive | None
-
-
-class MeasuredImage(Measured, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A measured run of an image model: energy in J, power in W, latency in s."""
-
-    batch_latency_s: Positive
-    batch_size: Count
-    energy_per_image_joules: Positive
-    image_height: Count
-    image_width: Count
-    inference_steps: Count
-    throughput_images_per_sec: Positive
-
-
-class MeasuredVideo(Measured, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A measured run of a video model: energy in J, power in W, latency in s."""
-
-    batch_latency_s: Positive
-    batch_size: Count
-    energy_per_video_joules: Positive
-    fps: Positive | None
-    inference_steps: Count
-    num_frames: Count | None
-    throughput_videos_per_sec: Positive
-    video_height: Count
-    video_width: Count
-
-
-class TextParallel(Struct, frozen=True, forbid_unknown_fields=True):
-    """How a text model was split, and a note where attention and experts differ."""
-
-    tensor_parallel: Count
-    data_parallel: Count
-    expert_parallel: Count
-    notes: str  # mostly empty
-    pipeline_parallel: Count = _ABSENT
-    other_parallel: Text = _ABSENT
-
-
-class DiffusionParallel(Struct, frozen=True, forbid_unknown_fields=True):
-    """How an image or video model was split."""
-
-    ulysses_degree: Count
-    ring_degree: Count
-    other_parallel: Text = _ABSENT
-
-
-class Lengths(Struct, frozen=True, forbid_unknown_fields=True):
-    """Output lengths: edges of the bins in tokens, one more than the requests counted in each."""
-
-    bins: tuple[float, ...]
-    counts: Annotated[tuple[Annotated[int, Meta(ge=0, le=2**31 - 1)], ...], Meta(min_length=1)]
-
-
-# msgspec can't join two bases, so the three kinds of row each list what they say of their model.
-
-
-class TextRow(MeasuredText, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A run in a text task's file."""
-
-    model_id: Text
-    nickname: Text
-    total_params_billions: Positive
-    activated_params_billions: Positive
-    weight_precision: Text
-    architecture: Text
-    tensor_parallel: Count
-    data_parallel: Count
-    expert_parallel: Count
-    pipeline_parallel: Count = _ABSENT
-    other_parallel: Text = _ABSENT
-
-
-class ImageRow(MeasuredImage, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A run in an image task's file."""
-
-    model_id: Text
-    nickname: Text
-    total_params_billions: Positive
-    activated_params_billions: Positive
-    weight_precision: Text
-    ulysses_degree: Count
-    ring_degree: Count
-    other_parallel: Text = _ABSENT
-
-
-class VideoRow(MeasuredVideo, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A run in a video task's file."""
-
-    model_id: Text
-    nickname: Text
-    total_params_billions: Positive
-    activated_params_billions: Positive
-    weight_precision: Text
-    ulysses_degree: Count
-    ring_degree: Count
-    other_parallel: Text = _ABSENT
-
-
-class TextConfiguration(MeasuredText, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A run in a text model's file."""
-
-    parallelization: TextParallel
-    output_length_distribution: Lengths
-
-
-class ImageConfiguration(MeasuredImage, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A run in an image model's file."""
-
-    parallelization: DiffusionParallel
-
-
-class VideoConfiguration(MeasuredVideo, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A run in a video model's file."""
-
-    parallelization: DiffusionParallel
-
-
 R = TypeVar("R")
-
-
-class TaskFile(Struct, Generic[R], frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`tasks/<task>.json`: all runs of a task."""
-
-    task: Text
-    task_display_name: Text
-    configurations: Annotated[tuple[R, ...], Meta(min_length=1)]
-    architecture: Text = _ABSENT
-
-
-class ModelFile(Described, Generic[R], frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`models/<id>__<task>.json`: the runs of one model on one task, once more, and what goes with them."""
-
-    model_id: Text
-    task: Text
-    configurations: Annotated[tuple[R, ...], Meta(min_length=1)]
-    nickname: Text = _ABSENT
-    output_length_distribution: Lengths = _ABSENT
-
-
-class Shape(Struct, frozen=True):
-    """How one kind of task is written: in a task's file and in a model's."""
-
-    tasks: msgspec.json.Decoder[Any]
-    models: msgspec.json.Decoder[Any]
-    measured: tuple[str, ...]
-    parallel: tuple[str, ...]
-
-
-SHAPES: dict[TaskKind, Shape] = {
-    "text": Shape(
-        msgspec.json.Decoder(TaskFile[TextRow]),
-        msgspec.json.Decoder(ModelFile[TextConfiguration]),
-        MeasuredText.__struct_fields__,
-        tuple(field for field in TextParallel.__struct_fields__ if field != "notes"),
-    ),
-    "image": Shape(
-        msgspec.json.Decoder(TaskFile[ImageRow]),
-        msgspec.json.Decoder(ModelFile[ImageConfiguration]),
-        MeasuredImage.__struct_fields__,
-        DiffusionParallel.__struct_fields__,
-    ),
-    "video": Shape(
-        msgspec.json.Decoder(TaskFile[VideoRow]),
-        msgspec.json.Decoder(ModelFile[VideoConfiguration]),
-        MeasuredVideo.__struct_fields__,
-        DiffusionParallel.__struct_fields__,
-    ),
-}
 
 
 class Read(Struct, Generic[R], frozen=True):
@@ -258,20 +43,50 @@ class Read(Struct, Generic[R], frozen=True):
     unknown: tuple[UnknownField, ...] = ()
 
 
-def read_file(path: Path, shape: str) -> Read[Any]:
-    """Read one file, of the shape that its place in the folder calls for: what is sound of it.
+def read_index(folder: Path) -> Read[Index]:
+    """Read a folder's index: what is sound of it.
 
     Raises:
-        DocumentErrors: the first fault of form that isn't of one run or model; or, where no run is sound, theirs.
-        MachineError: the file can't be read.
+        DocumentErrors: the first fault of form that isn't of one model.
+        MachineError: the file changes while it's read.
+    """
+    path = folder / INDEX
+    return _read(path, read_bytes(path), "text", _INDEX)
+
+
+def read_task_file(path: Path, group: str | None) -> "Read[TaskFile[Any]] | OtherKind":
+    """Read a task's file, which the index lists in `group`: what is sound of it, or why none of it can be kept.
+
+    Raises:
+        DocumentErrors: the first fault of form that isn't of one run; or, where no run is sound, theirs.
+        MachineError: the file changes while it's read.
     """
     data = read_bytes(path)
-    kind = _kind(data)
+    if other := _other_kind(path, data):
+        return other
+    likeness = {kind: _likeness(data, kind) for kind in SHAPES}
+    kind = max(GROUPS.get(group, SHAPES), key=likeness.__getitem__)
+    if likeness[kind] <= _MOSTLY:
+        kind = max(likeness, key=likeness.__getitem__)
+    return _read(path, data, kind, SHAPES[kind].tasks)
+
+
+def read_model_file(path: Path, kind: TaskKind) -> Read[ModelFile[Any]]:
+    """Read a model's file of a task of one kind: what is sound of it.
+
+    Raises:
+        DocumentErrors: the first fault of form that isn't of one run; or, where no run is sound, theirs.
+        MachineError: the file changes while it's read.
+    """
+    return _read(path, read_bytes(path), kind, SHAPES[kind].models)
+
+
+def _read(path: Path, data: bytes, kind: TaskKind, decoder: msgspec.json.Decoder[Any]) -> Read[Any]:
     try:
-        parts = decode_parts(path, data, _INDEX if shape == INDEX else getattr(SHAPES[kind], shape))
+        parts = decode_parts(path, data, decoder)
     except DocumentErrors as error:
         raise _of_earlier_schema(path, data, error) or error from error
-    runs = () if shape == INDEX else range(len(parts.value.configurations))
+    runs = () if decoder is _INDEX else range(len(parts.value.configurations))
     return Read(
         path,
         File(path.name, hashlib.sha256(data).hexdigest()),
@@ -302,12 +117,45 @@ def what_file(content: Mapping[str, Any]) -> str | None:
 
 
 _INDEX = msgspec.json.Decoder(Index)
+# More than this share of a kind's own fields makes a task one of that kind.
+_MOSTLY = 0.5
 
 
-def _kind(data: bytes) -> TaskKind:
-    """Tell the kind of a task by the unit of its energy."""
-    if b'"energy_per_video_joules"' in data:
-        return "video"
-    if b'"energy_per_image_joules"' in data:
-        return "image"
-    return "text"
+class OtherKind(Struct, frozen=True):
+    """A task of a kind that no table holds: by which energy it is measured, and how many runs it has."""
+
+    measured_by: str
+    runs: int
+
+
+def _other_kind(path: Path, data: bytes) -> OtherKind | None:
+    """Tell a task of a kind that isn't known: sound in all else, and measured by the energy of something else.
+
+    One that has most fields of a known kind is of that, and its energy misspelt.
+    """
+    energies = {name.decode() for name in re.findall(rb'"(energy_per_[a-z0-9_]+_joules)"\s*:', data)} - _OF_ANY_KIND
+    if not energies or any(
+        energies & {*shape.measured} or _likeness(data, kind) > _MOSTLY for kind, shape in SHAPES.items()
+    ):
+        return None
+    try:
+        content = decode_parts(path, data, _OTHER).value
+    except DocumentErrors:
+        return None
+    return OtherKind(", ".join(sorted(energies)), len(content.configurations))
+
+
+class _OtherTask(Struct, frozen=True):
+    task: Visible
+    task_display_name: Visible
+    configurations: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
+
+
+_OF_ANY_KIND = {"energy_per_request_joules"}
+_OTHER = msgspec.json.Decoder(_OtherTask)
+
+
+def _likeness(data: bytes, kind: TaskKind) -> float:
+    """Return which share of the fields that are measured in one kind of task is there, but for those of all kinds."""
+    own = [field for field in SHAPES[kind].measured if field not in Measured.__struct_fields__]
+    return sum(f'"{field}"'.encode() in data for field in own) / len(own)

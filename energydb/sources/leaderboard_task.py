@@ -3,26 +3,17 @@
 import difflib
 import glob
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
 from energydb.errors import DocumentError, DocumentErrors
-from energydb.sources.leaderboard_files import (
-    INDEX,
-    MODELS,
-    RUNS,
-    SHAPES,
-    TASKS,
-    Index,
-    IndexModel,
-    ModelFile,
-    Read,
-    TaskFile,
-    read_file,
-)
+from energydb.files import is_there
+from energydb.names import is_blank
+from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS, OtherKind, Read, read_model_file, read_task_file
+from energydb.sources.leaderboard_form import GROUPS, RUNS, SHAPES, Index, ModelFile, TaskFile
+from energydb.sources.leaderboard_model import fault_of_run, faults_of_model, figures, paired, unlike_index
 from energydb.sources.parts import PartFault, UnknownField
 from energydb.sources.records import Fault
 from energydb.sources.strict_json import shown, unlike
@@ -31,8 +22,9 @@ from energydb.sources.strict_json import shown, unlike
 class Task:
     """One task of a folder: its file and those of its models, held against each other, and what is wrong with them.
 
-    `read` is the task's file, None where that can't be taken; `models` has what is sound, each run as the task's file
-    has it and as the model's. `named` are the places of the files that belong to it.
+    `read` is the task's file, None where that can't be taken, or where the task is of a kind that no table holds, as
+    `other_kind` then says; `models` has what is sound, each run as the task's file has it and as the model's. `named`
+    are the places of the files that belong to it.
     """
 
     def __init__(self, folder: Path, index: Read[Index], task: str) -> None:
@@ -42,12 +34,17 @@ class Task:
         self.read: Read[TaskFile[Any]] | None = None
         self.models: list[tuple[Read[ModelFile[Any]], list[tuple[Any, Any]]]] = []
         self.lost: set[int] = set()  # places of runs in the task's file that a fault spoils
+        self.model_ids: set[str] = set()  # of all of its runs that say one
+        self.other_kind: OtherKind | None = None
+        self.lists = [name for name, tasks in index.content.architectures.items() if task in tasks]
         try:
             read = self._task_file()
+            if isinstance(read, OtherKind):
+                self.other_kind = read
+            else:
+                self._hold(read)
         except DocumentErrors as error:
             self.faults += [Fault(error=one, task=task, runs=_one_run(one)) for one in error.errors]
-        else:
-            self._hold(read)
         if self.read is None:
             of_models = (folder / MODELS).glob(f"*__{glob.escape(task)}.json")
             self.named |= {f"{MODELS}/{file.name}" for file in of_models}
@@ -61,15 +58,22 @@ class Task:
             return
         self.read = read
         self._rows(read)
-        for model_id, places in self._by_model(read).items():
+        by_model = self._by_model(read)
+        self.model_ids.update(by_model)
+        for model_id, places in by_model.items():
             self._model(read, model_id, places)
 
     @property
     def unknown(self) -> tuple[UnknownField, ...]:
         """The fields that aren't known, each once: what a run says in both files, by the task's."""
         told: dict[str, UnknownField] = {}
-        named = {unknown.field for unknown in self.read.unknown} if self.read else set()
-        of_models = [unknown for model, _ in self.models for unknown in model.unknown if unknown.field not in named]
+        named = {unknown.field for unknown in self.read.unknown if _is_of_a_run(unknown)} if self.read else set()
+        of_models = [
+            unknown
+            for model, _ in self.models
+            for unknown in model.unknown
+            if not (_is_of_a_run(unknown) and unknown.field in named)
+        ]
         for file, unknown in (
             *((f"{TASKS}/*.json", unknown) for unknown in (self.read.unknown if self.read else ())),
             *((f"{MODELS}/*.json", unknown) for unknown in of_models),
@@ -89,37 +93,32 @@ class Task:
         self.lost.update(places)
         self.faults.append(Fault(error=error, task=self.task, model_id=model_id, runs=len(self.lost) - before))
 
-    def _task_file(self) -> Read[TaskFile[Any]]:
+    def _task_file(self) -> Read[TaskFile[Any]] | OtherKind:
         path = self.folder / TASKS / f"{self.task}.json"
-        if not path.exists():
+        if not is_there(path):
             near = difflib.get_close_matches(
                 self.task, [file.stem for file in (self.folder / TASKS).glob("*.json")], 1
             )
             remedy = f"; did you mean {near[0]}?" if near else ""
             raise DocumentErrors([DocumentError(path, "", f"expected as {INDEX} lists it, got none{remedy}")])
-        return read_file(path, TASKS)
+        return read_task_file(path, self.lists[0] if len(self.lists) == 1 else None)
 
     def _task_faults(self, read: Read[TaskFile[Any]]) -> Iterator[DocumentError]:
         """Hold what a task's file says of itself against the index."""
         content = read.content
-        lists = [name for name, tasks in self.index.content.architectures.items() if self.task in tasks]
-        if len(lists) != 1:
+        if self.task not in self.index.content.tasks:
+            yield unlike(self.index.path, "$.tasks", f"{shown(self.task)} too, as in $.architectures", None)
+        if len(self.lists) != 1:
             yield unlike(self.index.path, "$.architectures", "each task in one architecture's list", self.task)
-        if not content.task_display_name.strip():
+        if is_blank(content.task_display_name):
             yield unlike(read.path, "$.task_display_name", "text that isn't blank", content.task_display_name)
         if content.task != self.task:
             yield unlike(read.path, "$.task", f"{shown(self.task)}, as the file is named", content.task)
-        if (read.kind == "text") != (lists != ["diffusion"]):
+        if any(read.kind not in GROUPS.get(name, SHAPES) for name in self.lists[:1]):
             yield unlike(read.path, f"$.{RUNS}", "runs of the kind that the index says", read.kind)
-        if read.kind == "text" and content.architecture is not None:
-            yield unlike(read.path, "$.architecture", "no such field in a text task", content.architecture)
-        if read.kind != "text" and [content.architecture] != lists:
-            yield unlike(
-                read.path,
-                "$.architecture",
-                f"{shown(lists[0] if lists else None)} as in {INDEX}",
-                content.architecture,
-            )
+        if content.architecture is not None and content.architecture not in self.lists:
+            as_in = f"{shown(self.lists[0] if self.lists else None)} as in {INDEX}"
+            yield unlike(read.path, "$.architecture", as_in, content.architecture)
 
     def _rows(self, read: Read[TaskFile[Any]]) -> None:
         """Note the runs of the task's file that are spoilt by themselves: at fault in form, or there already."""
@@ -159,11 +158,11 @@ class Task:
         self.named.add(f"{MODELS}/{name}")
         path = self.folder / MODELS / name
         try:
-            if not path.exists():
+            if not is_there(path):
                 problem = f"expected as {TASKS}/{self.task}.json has its runs, got none"
                 raise DocumentErrors([DocumentError(path, "", problem)])
-            model = read_file(path, MODELS)
-            faults = list(self._model_faults(read, model, model_id, places))
+            model = read_model_file(path, read.kind)
+            faults = list(faults_of_model(self.index, self.task, model, model_id))
         except DocumentErrors as error:
             faults = list(error.errors)
         rows = {
@@ -178,14 +177,42 @@ class Task:
         if faults:
             return
         runs = dict(zip(model.places, model.content.configurations, strict=True))
+        numbers, alone = paired(read, model, places, rows, runs)
+        for left in alone:
+            self._alone(read, model, model_id, left, runs.get(left))
         sound = []
-        for number, place in enumerate(places):
-            if of_run := self._run_fault(read, model, number, place, rows, runs):
+        for place in places:
+            if (number := numbers.get(place)) is None:
+                if place not in self.lost:
+                    problem = f"expected the run of tasks/{read.path.name}: $.{RUNS}[{place}] too, got none such"
+                    self._spoil(DocumentError(model.path, f"$.{RUNS}", problem), [place], model_id)
+            elif of_run := fault_of_run(read, model, number, place, rows, runs):
                 self._spoil(of_run, [place], model_id)
             elif place not in self.lost:
                 sound.append((rows[place], runs[number]))
         if sound:
             self.models.append((model, sound))
+
+    def _alone(self, read: Read[Any], model: Read[Any], model_id: str, number: int, run: Any) -> None:
+        """Note a run in the model's file that no sound row of the model has."""
+        if run is None:
+            self.faults.append(Fault(error=model.lost[number].error, task=self.task, model_id=model_id, runs=0))
+            return
+        measured = SHAPES[read.kind].measured
+        own = figures(run, measured)
+        for part in read.lost.values():
+            of_row = part.came if isinstance(part.came, dict) else {}
+            if self._model_id_of(part) is None and [of_row.get(field) for field in measured] == [*own]:
+                at = next(place for place, fault in enumerate(self.faults) if fault.error is part.error)
+                self.faults[at] = msgspec.structs.replace(self.faults[at], model_id=model_id)
+                return
+        others = [row.model_id for row in read.content.configurations if figures(row, measured) == own]
+        expected = f"expected a run that tasks/{read.path.name} has of this model"
+        problem = (
+            f"{expected}, got one that it has of {others[0]}" if others else f"{expected} too, got one that it hasn't"
+        )
+        error = DocumentError(model.path, f"$.{RUNS}[{number}]", problem)
+        self.faults.append(Fault(error=error, task=self.task, model_id=model_id, runs=0 if others else 1))
 
     def _row_faults(
         self, read: Read[TaskFile[Any]], model_id: str, rows: Mapping[int, Any]
@@ -194,102 +221,17 @@ class Task:
         if indexed := self.index.content.models.get(model_id):
             for place, row in rows.items():
                 yield from (
-                    (place, fault) for fault in _unlike_index(read.path, f"$.{RUNS}[{place}]", row, indexed, ())
+                    (place, fault) for fault in unlike_index(read.path, f"$.{RUNS}[{place}]", row, indexed, ())
                 )
 
-    def _model_faults(
-        self, read: Read[TaskFile[Any]], model: Read[ModelFile[Any]], model_id: str, places: list[int]
-    ) -> Iterator[DocumentError]:
-        content = model.content
-        indexed = self.index.content.models.get(model_id)
-        if indexed is None:
-            unread = self.index.lost.get(model_id)
-            yield (
-                unread.error
-                if unread
-                else unlike(self.index.path, "$.models", f"the models of tasks/{read.path.name}", model_id)
-            )
-            return
-        if content.task != self.task:
-            yield unlike(model.path, "$.task", f"{shown(self.task)}, as the file is named", content.task)
-        if content.model_id != model_id:
-            yield unlike(model.path, "$.model_id", f"{shown(model_id)}, as the file is named", content.model_id)
-        # Files of text models carry no nickname.
-        unsaid = ("nickname",) if read.kind == "text" and content.nickname is None else ()
-        yield from _unlike_index(model.path, "$", content, indexed, unsaid)
-        got_runs = len(content.configurations) + len(model.lost)
-        if got_runs != len(places):
-            yield unlike(model.path, f"$.{RUNS}", f"{len(places)} runs as in tasks/{read.path.name}", got_runs)
-        if read.kind == "text":
-            yield from _length_faults(model)
 
-    def _run_fault(
-        self,
-        read: Read[Any],
-        model: Read[Any],
-        number: int,
-        place: int,
-        rows: Mapping[int, Any],
-        runs: Mapping[int, Any],
-    ) -> DocumentError | None:
-        """Hold a run in the model's file against that in the task's; None where nothing is wrong with the former."""
-        if number in model.lost:
-            return model.lost[number].error
-        if place not in rows:
-            return None
-        row, run = rows[place], runs[number]
-        shape = SHAPES[read.kind]
-        pairs = [(field, run, field) for field in shape.measured]
-        pairs += [(f"parallelization.{field}", run.parallelization, field) for field in shape.parallel]
-        for said_as, of, field in pairs:
-            if (got := getattr(of, field)) != (expected := getattr(row, field)):
-                as_in = f"{shown(expected)} as in tasks/{read.path.name}: $.{RUNS}[{place}]"
-                return unlike(model.path, f"$.{RUNS}[{number}].{said_as}", as_in, got)
-        return _run_length_fault(model, number, run) if read.kind == "text" else None
-
-
-def _unlike_index(
-    path: Path, at: str, said: Any, indexed: IndexModel, unsaid: Sequence[str]
-) -> Iterator[DocumentError]:
-    """Hold what is said of a model against the index."""
-    for field in indexed.__struct_fields__:
-        expected, got = getattr(indexed, field), getattr(said, field, None)
-        if field not in unsaid and got != expected:
-            yield unlike(path, f"{at}.{field}", f"{shown(expected)} as in {INDEX}", got)
+def _is_of_a_run(unknown: UnknownField) -> bool:
+    return unknown.place.startswith(f"$.{RUNS}[*]")
 
 
 def _one_run(error: DocumentError) -> int | None:
     """Return how many runs a fault spoils, where that can be told by its place."""
     return 1 if error.place.startswith(f"$.{RUNS}[") else None
-
-
-def _length_faults(model: Read[ModelFile[Any]]) -> Iterator[DocumentError]:
-    """Hold the output lengths of a model against themselves, and against those of its runs: their sums."""
-    whole = model.content.output_length_distribution
-    place = "$.output_length_distribution"
-    if whole is None:
-        yield DocumentError(model.path, place, "expected a value, got no such field")
-        return
-    if len(whole.bins) != len(whole.counts) + 1 or any(low >= high for low, high in pairwise(whole.bins)):
-        yield unlike(model.path, f"{place}.bins", f"{len(whole.counts) + 1} ascending edges", len(whole.bins))
-    counts = [run.output_length_distribution.counts for run in model.content.configurations]
-    if model.lost or any(len(of_run) != len(whole.counts) for of_run in counts):
-        return  # there is no sum of them all
-    sums = [sum(of_bin) for of_bin in zip(*counts, strict=True)]
-    if list(whole.counts) != sums:
-        yield unlike(model.path, f"{place}.counts", f"the sums over the runs, {shown(sums)}", whole.counts)
-
-
-def _run_length_fault(model: Read[ModelFile[Any]], number: int, run: Any) -> DocumentError | None:
-    """Hold the output lengths of a run against those of its model: the same bins."""
-    whole, own = model.content.output_length_distribution, run.output_length_distribution
-    place = "$.output_length_distribution"
-    at = f"$.{RUNS}[{number}].output_length_distribution"
-    if own.bins != whole.bins:
-        return unlike(model.path, f"{at}.bins", f"the same as in {place}", own.bins)
-    if len(own.counts) != len(whole.counts):
-        return unlike(model.path, f"{at}.counts", f"{len(whole.counts)} counts as in {place}", len(own.counts))
-    return None
 
 
 def model_file_name(model_id: str, task: str) -> str:

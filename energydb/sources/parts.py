@@ -94,7 +94,7 @@ def sound_parts(path: Path, data: bytes, decoder: msgspec.json.Decoder[T], error
         # Where of parts none is left, that is for faults of their own.
         is_emptied = fault.place.removeprefix("$.") in mending.places
         raise DocumentErrors(of_parts if is_emptied else [fault, *of_parts]) from unfit
-    return Parts(value, mending.places, mending.faults, tuple(mending.unknown.values()))
+    return Parts(value, mending.places, mending.faults, tuple(mending.told()))
 
 
 class _Mending:
@@ -107,6 +107,7 @@ class _Mending:
         self.unknown: dict[str, UnknownField] = {}
         self.found: list[tuple[str, str, object]] = []  # unknown fields of what may yet be at fault
         self.of_whole: DocumentError | None = None
+        self.kept: set[str] = set()  # degrees of parallelism that some part splits by
 
     def mend(self, kind: msgspec.inspect.Type, value: object, place: str, pattern: str, part: Any) -> object:
         """Return a value without what isn't known, and its lists and mappings without parts that are at fault.
@@ -187,9 +188,9 @@ class _Mending:
         for name, inner in value.items():
             if name in known:
                 mended[name] = self.mend(known[name].type, inner, f"{place}.{name}", f"{pattern}.{name}", part)
-            elif OTHER_PARALLEL in known and is_degree(name) and self._splits(inner, f"{place}.{name}"):
+            elif _may_split(name, known) and self._splits(inner, f"{place}.{name}"):
                 degrees[name] = _as_count(inner)
-            elif OTHER_PARALLEL not in known or not is_degree(name) or isinstance(inner, bool) or inner != 1:
+            else:
                 unknown.append(name)
         missing = [field for name, field in known.items() if name not in value and name != OTHER_PARALLEL]
         renamed = next(self._renamed(missing, [*unknown, *degrees], place), None)
@@ -199,6 +200,7 @@ class _Mending:
         given = "" if mended.get(OTHER_PARALLEL) is None else mended[OTHER_PARALLEL]
         if degrees and isinstance(given, str):
             mended[OTHER_PARALLEL] = ", ".join(filter(None, (given, written(degrees))))
+        self.kept.update(degrees)
         self.found += [(f"{pattern}.{name}", name, value[name]) for name in unknown]
         if not part:
             self._tell()
@@ -233,6 +235,10 @@ class _Mending:
                 problem = f"expected a value, got no such field; is it what {near[0]} holds, which isn't known?"
                 yield DocumentError(self.path, f"{place}.{name}", problem)
 
+    def told(self) -> Iterator[UnknownField]:
+        """Yield the fields that aren't known, but for degrees that say 1 where they aren't kept."""
+        return (one for one in self.unknown.values() if not (one.field in self.kept and one.example in _ONE))
+
     def _tell(self) -> None:
         """Take down the unknown fields that were found in what is sound."""
         for place, field, value in self.found:
@@ -248,6 +254,8 @@ class _Mending:
 
 
 OTHER_PARALLEL = "other_parallel"
+OTHER_KIND = "a kind of task"  # as the type of what is no field: a task of which nothing can be kept
+_ONE = ("1", "1.0")
 _MOST = 2**31 - 1  # as of every count
 _MANY = 1000
 _JSON_NAMES = {bool: "bool", int: "int", float: "float", NotFinite: "float", str: "str", list: "array"}
@@ -285,9 +293,18 @@ def _as_count(degree: int | float) -> int | float:
     return int(degree) if degree == int(degree) else degree
 
 
+def _may_split(name: str, known: Mapping[str, object]) -> bool:
+    """Tell whether an object can have a field that isn't known as a degree, going by those that it can have."""
+    return OTHER_PARALLEL in known and is_degree(name) and (not name.endswith("_degree") or "ring_degree" in known)
+
+
 def is_degree(name: str) -> bool:
-    """Tell a degree of parallelism by its name, whatever it is that is split."""
-    return "parallel" in name.split("_") or name.endswith("_degree")
+    """Tell a degree of parallelism by its name, whatever it is that is split.
+
+    >>> is_degree("context_parallel"), is_degree("cfg_degree"), is_degree("num_parallel_requests")
+    (True, True, False)
+    """
+    return name.endswith(("_parallel", "_parallel_size", "_degree"))
 
 
 @functools.lru_cache(maxsize=2**16)

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from energydb.errors import DocumentError, DocumentErrors
-from energydb.sources.strict_json import read_bytes
+from energydb.files import read_bytes
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from energydb.errors import DataError, UsageError, some_of
+from energydb.files import is_file, is_folder, is_there, size_of
 from energydb.sources import FOUND_BY, is_one_piece
 
 
@@ -34,13 +35,13 @@ def find(paths: Sequence[Path]) -> Input:
     found: dict[str, tuple[Path, int]] = {}
     passed_over: list[str] = []
     for path in paths:
-        if path.is_dir():
+        if is_folder(path):
             within = list(_search(path, passed_over))
             if not within:
                 found_by = ", ".join(f"*{end}" for end in FOUND_BY)
                 raise DataError(f"{path}: expected a folder with documents ({found_by}), got none")
-        elif path.exists():
-            within = [(os.path.realpath(path), path, path.stat().st_size)]
+        elif is_there(path):
+            within = [(os.path.realpath(path), path, size_of(path))]
         else:
             raise UsageError(f"{path}: no such file or folder")
         for real, file, size in within:
@@ -56,12 +57,16 @@ def _search(folder: Path, passed_over: list[str]) -> Iterator[tuple[str, Path, i
     in a circle, empty folders, and what editors and file managers left.
     """
     real = os.path.realpath(folder)
-    with os.scandir(folder) as listed:
-        within = sorted(listed, key=lambda entry: entry.name)
+    try:
+        with os.scandir(folder) as listed:
+            within = sorted(listed, key=lambda entry: entry.name)
+    except OSError:
+        yield real, folder, 0  # a fault of its own, when it's read
+        return
     if not within:
         passed_over.append(f"{folder}: an empty folder, passed over")
     if is_one_piece(folder):
-        yield real, folder, sum(file.stat().st_size for file in folder.rglob("*.json"))
+        yield real, folder, sum(map(size_of, folder.rglob("*.json")))
         return
     strays = [entry.name for entry in within if _is_stray(entry)]
     if strays:
@@ -72,12 +77,11 @@ def _search(folder: Path, passed_over: list[str]) -> Iterator[tuple[str, Path, i
             continue
         if entry.is_dir(follow_symlinks=False):
             yield from _search(path, passed_over)
-        elif entry.is_dir():
+        elif is_folder(path):
             passed_over.append(f"{path}: a link to a folder, not searched; name it to load what is in it")
         elif entry.name.endswith(FOUND_BY):
             if entry.is_symlink():
-                size = path.stat().st_size if path.exists() else 0  # one that leads nowhere is a fault of its own
-                yield os.path.realpath(path), path, size
+                yield os.path.realpath(path), path, size_of(path)  # one that leads nowhere is a fault of its own
             else:
                 yield f"{real}{os.sep}{entry.name}", path, entry.stat().st_size
 
@@ -85,4 +89,4 @@ def _search(folder: Path, passed_over: list[str]) -> Iterator[tuple[str, Path, i
 def _is_stray(entry: os.DirEntry[str]) -> bool:
     """Tell what an editor or a file manager left: a hidden file, or one whose name goes on after a document's."""
     is_hidden, is_document = entry.name.startswith("."), entry.name.endswith(FOUND_BY)
-    return entry.is_file() and (is_hidden or (any(end in entry.name for end in FOUND_BY) and not is_document))
+    return is_file(Path(entry)) and (is_hidden or (any(end in entry.name for end in FOUND_BY) and not is_document))

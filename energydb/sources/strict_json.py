@@ -3,9 +3,7 @@
 import functools
 import json
 import math
-import os
 import re
-import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
@@ -16,13 +14,16 @@ import msgspec
 import msgspec.inspect
 from msgspec import Meta
 
-from energydb.errors import DocumentError, DocumentErrors, MachineError
+from energydb.errors import DocumentError, DocumentErrors
+from energydb.names import VISIBLE
 
 T = TypeVar("T")
 
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-Positive = Annotated[float, Meta(gt=0)]
+# Above 0, and such that what is worked out of a few of them is a number too.
+Positive = Annotated[float, Meta(gt=1e-50, lt=1e50)]
 Text = Annotated[str, Meta(min_length=1, max_length=2**16)]
+Visible = Annotated[str, Meta(min_length=1, max_length=2**16, pattern=VISIBLE)]
 
 
 WORDS = {
@@ -45,33 +46,6 @@ class NotFinite(NamedTuple):
     """What no double holds, as it's written: NaN and Infinity, which JSON doesn't know, 1e999, 5,000 digits."""
 
     text: str
-
-
-def read_bytes(path: Path) -> bytes:
-    """Read a regular file whole.
-
-    Raises:
-        DocumentErrors: it is something else, a folder or a pipe.
-        MachineError: it can't be read, or was written to meanwhile.
-    """
-    try:
-        path.name.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise DocumentErrors([DocumentError(path, "", "expected a file name in UTF-8")]) from error
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise DocumentErrors([DocumentError(path, "", "expected a file, got something else")])
-        with path.open("rb", buffering=0) as file:
-            before = os.fstat(file.fileno())
-            data = file.read()
-            after = os.fstat(file.fileno())
-    except FileNotFoundError as error:
-        raise DocumentErrors([DocumentError(path, "", "expected a file, got none")]) from error
-    except OSError as error:
-        raise MachineError(f"{path}: can't be read: {error.strerror}") from error
-    if (before.st_size, before.st_mtime_ns, len(data)) != (after.st_size, after.st_mtime_ns, after.st_size):
-        raise MachineError(f"{path}: was written to while it was read; try again when it's whole")
-    return data
 
 
 def decode(path: Path, data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
@@ -249,7 +223,7 @@ def _validation_fault(path: Path, place: str, problem: str, parsed: object, root
             f"{place}.{match[2]}",
             "expected a value, got no such field" if missing else "expected no such field, got one",
         )
-    limit = r"(?: ([<>=]+) ([\d.]+)| of length ([<>=]+) (\d+))?"
+    limit = r"(?: ([<>=]+) ([\d.e+-]+)| of length ([<>=]+) (\d+))?"
     match = re.match(rf"Expected `([\w |]+)`{limit}(?:, got `(\w+)`)?", problem)
     expected, got = problem, None
     if match:
@@ -260,14 +234,23 @@ def _validation_fault(path: Path, place: str, problem: str, parsed: object, root
             expected += " that isn't empty"
         elif match[4]:
             expected += f" of at most {match[5]} characters"
+    elif "matching regex" in problem:
+        expected = "text that isn't blank"
     elif "date" in problem:
         expected = "a date, YYYY-MM-DD"
     elif problem == "Number out of range":
         expected = "a finite number"
     values = dict(_places(root, parsed))
+    if match and match[3] in _LIMITS:
+        got_number = values.get(place)
+        is_above_0 = isinstance(got_number, int | float) and got_number > 0
+        expected = "a number between 1e-50 and 1e+50" if is_above_0 else "a number > 0"
     # Within a mapping msgspec doesn't say which key it was at.
     shown_value = shown(values[place]) if place in values else WORDS.get(got or "", got or "something else")
     return DocumentError(path, place, f"expected {expected}, got {shown_value}")
+
+
+_LIMITS = ("1e-50", "1e+50")  # as msgspec writes those of Positive
 
 
 def faults_of_text(path: Path, parsed: object, root: str = "$") -> Iterator[DocumentError]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute
 import sqlalchemy
 
 from energydb.sources.records import Document, Head, Model, Run, Runs
@@ -59,6 +60,14 @@ class Batch(NamedTuple):
         if isinstance(columns, pa.RecordBatch):
             return columns
         return pa.ipc.open_file(pa.memory_map(str(columns))).get_batch(0)
+
+    def measured(self, extent: Extent) -> list[pa.Array]:
+        """Return all that was measured in the runs of a model, column by column, wherever they stand."""
+        of_runs: list[pa.Array] = self.rows(extent.table).slice(extent.first, extent.runs).columns
+        if not extent.bins:
+            return of_runs
+        places, *of_bins = self.rows(BINS).slice(extent.first_bin, extent.bins).columns
+        return [*of_runs, pa.compute.subtract(places, extent.first), *of_bins]
 
     def moved_to_files(self, folder: Path, name: str) -> "Batch":
         """Return the same batch with its columns in files in `folder`, whose names begin with `name`."""

@@ -1,6 +1,7 @@
 """Turns batches of documents into the rows of each table, with keys that depend on content alone."""
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
@@ -13,6 +14,7 @@ import sqlalchemy
 from sqlalchemy import Connection
 
 from energydb.errors import DataError
+from energydb.names import model_identity
 from energydb.sources.parts import UnknownField
 from energydb.sources.records import Document, Fault, Head, Model
 from energydb.sources.scenario import Scenario
@@ -135,12 +137,25 @@ def _left_out(
     models: Sequence[tuple[int, _Placed]],
     faults: Sequence[Fault],
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield what isn't there, and why: of each release, then of none."""
+    """Yield what isn't there, and why: of each release, then of none, by the places of the faults."""
     keys = {(placed.release_key, placed.model.model_id): key for key, placed in models}
     of_releases = [(release_keys[document.head], fault) for document, _, _ in held for fault in document.faults]
-    of_none = sorted([(None, fault) for fault in faults], key=lambda one: [str(value) for value in _lost(one[1])])
-    for number, (release_key, fault) in enumerate([*of_releases, *of_none], 1):
-        yield (number, *_lost(fault), release_key, keys.get((release_key or 0, fault.model_id or "")))
+    of_none = [(None, fault) for fault in faults]
+    told = [*sorted(of_releases, key=_in_order), *sorted(of_none, key=_in_order)]
+    for number, (release_key, fault) in enumerate(told, 1):
+        identity = fault.model_id and model_identity(fault.model_id)
+        yield (number, *_lost(fault), release_key, keys.get((release_key or 0, fault.model_id or "")), identity)
+
+
+def _in_order(told: tuple[int | None, Fault]) -> tuple[Any, ...]:
+    """Return what a fault is put in order by: its release, its file, its place, counted as numbers, and the rest."""
+    release_key, fault = told
+    *_, place, file_name, _ = _lost(fault)
+    counted = _NUMBER.sub(lambda number: number[0].zfill(10), place)
+    return (release_key or 0, file_name, counted, [str(value) for value in _lost(fault)])
+
+
+_NUMBER = re.compile(r"\d+")
 
 
 def _lost(fault: Fault) -> tuple[Any, ...]:

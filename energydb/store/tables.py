@@ -223,7 +223,7 @@ class Model(Base):
         comment="Parameters active for one token, billions; equal to params_b for dense models."
     )
     architecture: Mapped[str | None] = mapped_column(
-        comment="Architecture of the model, as published; NULL for image and video models."
+        comment="Architecture of the model, as published; NULL where none is, as for image and video models."
     )
 
 
@@ -422,6 +422,9 @@ class LeftOut(Base):
     )
     model_key: Mapped[int | None] = mapped_column(
         ForeignKey("model.model_key"), comment="Key of the model that lost runs; NULL where all of it was lost."
+    )
+    identity: Mapped[str | None] = mapped_column(
+        comment="What tells that model from another, as in model; NULL where it is of no one model."
     )
 
 

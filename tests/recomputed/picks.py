@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import permutations
 
 from tests.recomputed.declared import Row, World, by, declare, keyed, mean, over, rows_of, sortable, text, times
-from tests.recomputed.runs import current
+from tests.recomputed.runs import current, day_of, faults_of, lost
 
 PERCENTILES = ("median", "p90", "p95", "p99")
 BUDGETS = (25, 50, 100, 250, 500)
@@ -95,8 +95,27 @@ def task_ranking(world: World) -> Iterator[Row]:
             min(of_model, key=lambda row: (row["joules"], row["num_gpus"], row["gpu"]))
             for of_model in by(rivals, "model")
         ]
+        place = ("task", "boundary", "source")
+        current_models = [
+            model
+            for model in rows_of(world, "model_detail")
+            if model["is_current"] and all(model[name] == rivals[0][name] for name in place)
+        ]
+        may_count = [
+            fault
+            for fault in faults_of(world, rivals[0])
+            if fault["lacking"] is None or may_matter(fault, current_models)
+        ]
         for row in best:
+            row["runs_left_out"] = lost(may_count)["runs_left_out"]
             yield {**row, "place": 1 + sum(other["joules"] < row["joules"] for other in best)}
+
+
+def may_matter(fault: Row, models: list[Row]) -> bool:
+    """Tell whether a ranking would have rested on what its release lacks: it has nothing newer instead."""
+    day = day_of(fault["lacking"])
+    is_replaced = any(day_of(model) > day for model in models if model["identity"] == fault["identity"])
+    return not (is_replaced or fault["lacking"]["is_dated_ahead"] or all(day_of(model) > day for model in models))
 
 
 def with_model(world: World) -> Iterator[Row]:
@@ -161,6 +180,7 @@ def precision_comparison(world: World) -> Iterator[Row]:
                 for row in (one, other)
             )
             shared = max(mine.keys() & theirs.keys(), default=None)
+            lacks = [row["runs_left_out"] for row in (one, other)]
             yield {
                 **one,
                 "other_precision": other["precision"],
@@ -171,7 +191,7 @@ def precision_comparison(world: World) -> Iterator[Row]:
                 "energy_ratio": other["joules_per_output_token"] / one["joules_per_output_token"],
                 "shared_max_num_seqs": shared,
                 "has_finding": one["has_finding"] or other["has_finding"],
-                "runs_left_out": one["runs_left_out"] + other["runs_left_out"],
+                "runs_left_out": None if None in lacks else sum(lacks),
                 "energy_ratio_at_shared_max_num_seqs": None if shared is None else theirs[shared] / mine[shared],
             }
 

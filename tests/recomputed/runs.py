@@ -95,9 +95,6 @@ def name_models(models: list[Row]) -> None:
 def model_detail(world: World) -> list[Row]:
     """Each model with its release; current where no release of its source, task and boundary that has it is newer."""
     releases, files = keyed(rows_of(world, "release_detail"), "release_key"), keyed(world["file"], "file_key")
-    lost: dict[int, int] = {}
-    for fault in world["left_out"]:
-        lost[fault["model_key"]] = lost.get(fault["model_key"], 0) + (fault["runs"] or 0)
     rows = []
     for model in world["model"]:
         file = files[model["file_key"]]
@@ -108,9 +105,17 @@ def model_detail(world: World) -> list[Row]:
                 "model_name": model["name"],
                 "document": file["file_name"],
                 "sha256": file["sha256"],
-                "runs_left_out": lost.get(model["model_key"], 0),
             }
         )
+    for row in rows:
+        of_it = [fault for fault in faults_of(world, row) if fault["identity"] in (None, row["identity"])]
+        since = [
+            fault
+            for fault in of_it
+            if fault["release_key"] in (None, row["release_key"])
+            or (day_of(fault["lacking"]) > day_of(row) and not fault["lacking"]["is_dated_ahead"])
+        ]
+        row["runs_left_out"] = lost(since)["runs_left_out"]
     name_models(rows)
     for same in by(rows, "source", "task", "boundary", "identity"):
         newest = max(
@@ -275,6 +280,16 @@ def contents(world: World) -> Iterator[Row]:
             "energydb_version": build["energydb_version"],
             "schema_revision": revision["version_num"],
         }
+
+
+def faults_of(world: World, row: Row) -> Iterator[Row]:
+    """Yield what was left out of the source and task of a row, or may be, each with the release that lacks it."""
+    releases = keyed(rows_of(world, "release_detail"), "release_key")
+    for fault in world["left_out"]:
+        lacking = releases.get(fault["release_key"])
+        is_of_source = lacking is None or all(lacking[name] == row[name] for name in ("source", "boundary"))
+        if is_of_source and fault["task"] in (None, row["task"]):
+            yield {**fault, "lacking": lacking}
 
 
 def lost(faults: list[Row]) -> Row:

@@ -1,9 +1,9 @@
 """The first tables.
 
 Nothing has been released yet. Until then this migration is rewritten, under the next number, when a table changes: so a
-file that was made before it is told by its revision (0001 to 0007 were such), and built anew.
+file that was made before it is told by its revision (0001 to 0008 were such), and built anew.
 
-Revision ID: 0008
+Revision ID: 0009
 Revises:
 """
 
@@ -14,7 +14,7 @@ from alembic import op
 
 from energydb.store.upgrade import refuse_downgrade
 
-revision = "0008"
+revision = "0009"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -278,6 +278,7 @@ def upgrade() -> None:
         sa.Column("model_id", sa.String()),
         sa.Column("release_key", sa.Integer(), sa.ForeignKey("release.release_key")),
         sa.Column("model_key", sa.Integer(), sa.ForeignKey("model.model_key")),
+        sa.Column("identity", sa.String()),
         sa.CheckConstraint("runs >= 0"),
     )
     op.create_table(

@@ -96,8 +96,8 @@ def _copies(documents: Iterable[Document]) -> dict[str, str]:
     return copies
 
 
-def _by_name(document: Document) -> tuple[str, str]:
-    return (Path(document.path).name, document.path)
+def _by_name(document: Document) -> tuple[str, str, str]:
+    return (Path(document.path).name, document.files[0].sha256, document.path)
 
 
 def _each_model_once(held: Sequence[_Held], notes: list[str]) -> Iterator[_Held]:

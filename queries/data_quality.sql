@@ -497,6 +497,13 @@ model_finding as (
     where greatest(compiled, data_version) >= too_late
 
     union all
+    -- Nobody measured what a token needs so long ago: it is what stands where no date was given.
+    select
+        model_key, kind, 'dates', 'compiled and data_version since 2010-01-01', concat_ws(', ', compiled, data_version)
+    from described
+    where least(compiled, data_version) < date '2010-01-01'
+
+    union all
     select
         model_key, kind, 'identity', 'one model of this id in a release',
         concat('also ', other['slug'], ' (', other['model_id'], ') in ', other['file_name']),

@@ -55,12 +55,12 @@ judged as (
     window same_model as (partition by source, boundary, task, identity)
 ),
 loss as (
-    select task, identity, release_key, sum(runs) as runs, count(*) > count(runs) as is_more,
+    select task, identity, release_key, sum(coalesce(runs, 1)) as runs,
     from left_out
     group by all
 ),
 lost as (
-    select model.model_key, cast(sum(loss.runs) as integer) as runs, bool_or(loss.is_more) as is_more,
+    select model.model_key, cast(sum(loss.runs) as integer) as runs,
     from model
     join release_detail using (release_key)
     join loss
@@ -113,7 +113,7 @@ select
     file.file_name as document,
     file.sha256,
     judged.is_dated_ahead,
-    case when lost.is_more is distinct from true then coalesce(lost.runs, 0) end as runs_left_out,
+    coalesce(lost.runs, 0) as runs_left_out,
     judged.slug,
     judged.identity,
     judged.file_key,
@@ -132,7 +132,7 @@ comment on column model_detail.is_withdrawn is 'Whether a newer complete release
 comment on column model_detail.model_id is 'Hugging Face id of the model, as published.';
 comment on column model_detail.model_name is 'Name of the model.';
 comment on column model_detail.document is 'Base name of the file that was loaded.';
-comment on column model_detail.runs_left_out is 'Runs that could not be loaded, and were left out, of the model in this or a newer release of its source, or that may be of it; NULL where their number isn''t known, 0 where all were loaded.';
+comment on column model_detail.runs_left_out is 'Runs that could not be loaded, and were left out, of the model in this or a newer release of its source, or that may be of it: 1 for each fault of which the number isn''t known, 0 where all were loaded.';
 comment on column model_detail.identity is 'What tells one model from another: its id without case, blanks around it and zero-width characters.';
 comment on column model_detail.release_key is 'Key of a release, given at load.';
 comment on column model_detail.model_key is 'Key of a model as one release describes it, given at load.';

@@ -41,8 +41,7 @@ rival as (
 loss as (
     select
         ranking.source, ranking.boundary, ranking.task,
-        cast(sum(left_out.runs) as integer) as runs,
-        count(*) > count(left_out.runs) as is_more,
+        cast(sum(coalesce(left_out.runs, 1)) as integer) as runs,
     from (select source, boundary, task, min(age) as oldest from rival group by all) as ranking
     join left_out on coalesce(left_out.task, ranking.task) = ranking.task
     left join release_detail as lacking on lacking.release_key = left_out.release_key
@@ -79,7 +78,7 @@ select
     num_gpus,
     product,
     has_finding,
-    case when loss.is_more is distinct from true then coalesce(loss.runs, 0) end as runs_left_out,
+    coalesce(loss.runs, 0) as runs_left_out,
     model_name,
     source,
     data_version,
@@ -92,6 +91,6 @@ order by task, boundary, source, product, place, model;
 comment on view task_ranking is 'Each task''s models by the energy of their best pick.';
 comment on column task_ranking.place is 'Place of the model within its source, task and product, on whatever GPU: 1 needs the least energy, equals share a place.';
 comment on column task_ranking.task is 'Task (workload) that was run, by the publisher''s id.';
-comment on column task_ranking.runs_left_out is 'Runs of the task, of whatever model, that could not be loaded, and were left out; NULL where their number isn''t known, 0 where all were loaded.';
+comment on column task_ranking.runs_left_out is 'Runs of the task, of whatever model, that could not be loaded, and were left out: 1 for each fault of which the number isn''t known, 0 where all were loaded.';
 comment on column task_ranking.gpu is 'GPU model of the best pick.';
 comment on column task_ranking.product is 'What the energy makes: ranks count within it.';

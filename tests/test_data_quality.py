@@ -470,6 +470,23 @@ def test_dates_a_year_after_energydb_itself_are_found(database, dates, found):
     assert findings(database) == ([("dates", expected, found, None)] if found else [])
 
 
+@pytest.mark.parametrize(
+    ("dates", "found"),
+    [
+        ({"compiled": "2010-01-01", "data_version": "2010-01-01"}, None),
+        ({"compiled": "2009-12-31"}, "2009-12-31, 2026-01-01"),
+        ({"compiled": "0001-01-01", "data_version": "0001-01-01"}, "0001-01-01, 0001-01-01"),
+    ],
+    ids=str,
+)
+def test_dates_of_another_age_are_found(database, dates, found):
+    """Such as where none was given."""
+    add_model(database, release_key=add_release(database, **dates))
+
+    expected = "compiled and data_version since 2010-01-01"
+    assert findings(database) == ([("dates", expected, found, None)] if found else [])
+
+
 # --- Identity ------------------------------------------------------------------------------------------
 
 

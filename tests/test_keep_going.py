@@ -188,6 +188,48 @@ def test_what_a_newer_release_lost_is_not_withdrawn(tmp_path):
         assert [row["model"] for row in ask(path, "from best_pick where task = 'gpqa'")] == ["small-1b"]
 
 
+@pytest.mark.parametrize(
+    ("spoil", "of_small"),
+    [
+        (lambda folder: (folder / "models/org__Small-1B__lm-arena-chat.json").unlink(), 4),
+        (lambda folder: (folder / "tasks/lm-arena-chat.json").write_text("{"), 1),
+        (lambda folder: change(folder / "tasks/lm-arena-chat.json", task="gpqa"), 5),
+    ],
+    ids=["a model", "a task that can't be read", "a task"],
+)
+def test_older_figures_that_stand_for_lost_ones_say_so(tmp_path, spoil, of_small):
+    """By the newer release's count, or at least 1 where that isn't known; whatever the folders are called."""
+    made = []
+    for names in (("a", "b"), ("b", "a")):
+        place = tmp_path / "".join(names)
+        write_leaderboard(place / names[0], last_updated="2025-12-01")
+        newer = write_leaderboard(place / names[1])
+        spoil(newer)
+        path = place / "energy.duckdb"
+        load([place], path, strict=False, keep_going=True)
+        pick = "model = 'small-1b' and task = 'lm-arena-chat'"
+        (row,) = ask(path, f"select data_version, runs_left_out from best_pick where {pick}")
+        assert (str(row["data_version"]), row["runs_left_out"]) == ("2025-12-01", of_small)
+        for other in ask(path, "select task, runs_left_out from task_ranking"):
+            assert other["runs_left_out"] == (of_small if other["task"] == "lm-arena-chat" else 0)
+        made.append((ask(path, "select digest from build"), ask(path, "from left_out"), ask(path, "from file")))
+    assert made[0] == made[1]
+
+
+def test_a_lost_head_is_told_alike_wherever_documents_lie(tmp_path):
+    """Of two that disagree it's the same that stays, and its fault names no folder."""
+    made = []
+    for names in (("a", "b"), ("b", "a")):
+        place = tmp_path / "".join(names)
+        for name, deadline in zip(names, (400, 500), strict=True):
+            (place / name).mkdir(parents=True)
+            write(place / name / "model.json", document(run(), itl_deadline_ms=deadline))
+        load([place], place / "energy.duckdb", strict=False, keep_going=True)
+        made.append([ask(place / "energy.duckdb", f"from {name}") for name in ("left_out", "build", "release")])
+    assert made[0] == made[1]
+    assert made[0][0][0]["fault"] == 'expected "400" as in model.json, of the same release, got "500"'
+
+
 def test_where_nothing_is_sound_nothing_is_loaded(tmp_path, scout_here):
     """And leaving that out is no way on."""
     folder = write_leaderboard(tmp_path / "data", {"gpqa": [text_row("org/Small-1B")]})

@@ -392,6 +392,71 @@ def test_runs_that_the_index_contradicts_are_lost_one_by_one(folder):
     ]
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"energy_per_token_joules": 5e-324}, "expected a number between 1e-50 and 1e+50, got 5e-324"),
+        ({"energy_per_token_joules": 1.7e308}, "expected a number between 1e-50 and 1e+50, got 1.7e+308"),
+        ({"energy_per_token_joules": 0}, "expected a number > 0, got 0"),
+        ({"nickname": " "}, 'expected text that isn\'t blank, got " "'),
+        ({"weight_precision": "\t"}, 'expected text that isn\'t blank, got "\\t"'),
+        ({"gpu_model": "\u200b"}, 'expected text that isn\'t blank, got "\\u200b"'),
+        ({"model_id": " "}, 'expected an id whose last part isn\'t blank, got " "'),
+        ({"model_id": "org/"}, 'expected an id whose last part isn\'t blank, got "org/"'),
+    ],
+    ids=str,
+)
+def test_what_no_figure_or_name_can_be_is_a_fault(folder, values, said):
+    """Figures that products of would be 0 or infinite, and names in which nothing is to be seen."""
+    (field,) = values
+    change_run(folder / CHAT, 3, **values)
+
+    (of_row, *_) = lost(folder)
+    assert of_row == (f"{CHAT}: {RUNS}[3].{field}: {said}", *OF_SMALL, 1)
+    assert left(folder) == WITH_3_OF_SMALL
+
+
+def test_a_name_longer_than_a_files_is_a_fault_of_its_model(tmp_path):
+    """And of its task: neither has a file."""
+    long = "org/" + "x" * 5000
+    folder = write_leaderboard(tmp_path / "data", {"gpqa": [text_row("org/Small-1B"), text_row("org/Mix-8B")]})
+    change_run(folder / "tasks/gpqa.json", 1, model_id=long)
+    index = json.loads((folder / "index.json").read_text())
+    index["tasks"].append("y" * 300)
+    (folder / "index.json").write_text(json.dumps(index))
+
+    found = lost(folder)
+    assert {(task, model_id, runs) for _, task, model_id, runs in found} == {
+        ("gpqa", long, 1),
+        ("y" * 300, None, None),
+    }
+    assert left(folder)["gpqa"] == {"org/Small-1B": 1}
+
+
+# --- The index --------------------------------------------------------------------------------------------
+
+
+def test_an_index_that_contradicts_itself_loses_a_task(folder):
+    """One that is in its architectures and not in its tasks; nothing older is withdrawn for it."""
+    index = json.loads((folder / "index.json").read_text())
+    index["tasks"].remove("gpqa")
+    (folder / "index.json").write_text(json.dumps(index))
+
+    said = 'index.json: $.tasks: expected "gpqa" too, as in $.architectures, got none'
+    assert lost(folder) == [(said, "gpqa", None, 1)]
+    assert {document.head.has_all_tasks for document in read_leaderboard(folder).documents} == {False}
+
+
+def test_a_model_without_runs_is_told(folder):
+    """The index promises it; no file of it is there."""
+    index = json.loads((folder / "index.json").read_text())
+    index["models"]["org/Idle-2B"] = index["models"]["org/Mix-8B"]
+    (folder / "index.json").write_text(json.dumps(index))
+
+    said = f"{folder}/index.json: no task has runs of 1 model that it lists: org/Idle-2B"
+    assert (lost(folder), read_leaderboard(folder).notes) == ([], (said,))
+
+
 # --- A task -----------------------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from energydb.paths import newest_revision
 from energydb.store.tables import Configuration
 from tests.conftest import answer
 from tests.documents import LLAMA, SCOUT, document, older_release, run, write
-from tests.leaderboards import text_row, write_leaderboard
+from tests.leaderboards import change_run, text_row, write_leaderboard
 
 # DuckDB's checksum of the header, and the random identifier that it gives each file.
 OWN_BYTES = [*range(8), *range(124, 140)]
@@ -99,6 +99,31 @@ def test_the_same_bytes_given_twice_are_loaded_once(tmp_path):
     assert len(report.notes) == 1
     assert "the same bytes as" in report.notes[0]
     assert ask(tmp_path / "energy.duckdb", "select count(*) as runs from configuration") == [{"runs": 20}]
+
+
+def test_the_same_release_in_another_form_is_loaded_once(tmp_path):
+    """Written anew, with other blanks and another order of its keys and models: same runs, told in a note."""
+    first = write_leaderboard(tmp_path / "in" / "first")
+    again = shutil.copytree(first, tmp_path / "in" / "again")
+    for path in again.rglob("*.json"):
+        made = json.loads(path.read_text())
+        path.write_text(json.dumps(dict(reversed(made.items())), indent=3))
+    one, both = tmp_path / "one.duckdb", tmp_path / "both.duckdb"
+    load([first], one, strict=True)
+    report = load([tmp_path / "in"], both, strict=True)
+
+    for table in ("model", "configuration", "image_configuration", "output_length_bin", "release"):
+        assert ask(both, f"from {table}") == ask(one, f"from {table}"), table
+    assert [note.rpartition(": ")[2].split(" with")[0] for note in report.notes] == [
+        "1 model",
+        "2 models",
+        "1 model",
+        "1 model",
+    ]
+    change_run(again / "tasks/gpqa.json", 0, median_itl_ms=20.5)
+    change_run(again / "models/org__Small-1B__gpqa.json", 0, median_itl_ms=20.5)
+    report = load([tmp_path / "in"], both, strict=False)
+    assert [row["check_name"] for row in report.findings.named()] == ["identity"] * 2
 
 
 @pytest.mark.slow

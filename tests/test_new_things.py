@@ -1,14 +1,16 @@
 """What a publisher adds: loaded and compared by its own name where it can be, told in a line, and no fault."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from energydb.errors import RefusedError
 from energydb.load import check, load
 from energydb.report import notices
 from tests.documents import document, run, write
-from tests.leaderboards import change, change_run, text_row, write_leaderboard
+from tests.leaderboards import change, change_run, image_row, text_row, video_row, write_leaderboard
 from tests.test_load import ask
 
 CHAT = "tasks/lm-arena-chat.json"
@@ -200,6 +202,96 @@ def test_another_way_to_split_a_model_never_joins_two_curves(tmp_path):
     ]
     assert rows_of(path, "select other_parallel from best_pick") == [("context_parallel 2",)]
     assert rows_of(path, "from repeat_spread") == []
+
+
+def test_a_new_kind_of_task_is_told_and_loses_no_other(tmp_path, energydb):
+    """No table holds its runs: a line says so, it is recorded, and strict refuses it; all other tasks are whole."""
+    folder = write_leaderboard(tmp_path / "data", {"gpqa": [text_row("org/Small-1B")]})
+    index = json.loads((folder / "index.json").read_text())
+    index["architectures"]["audio"] = ["text-to-speech"]
+    index["tasks"].append("text-to-speech")
+    (folder / "index.json").write_text(json.dumps(index))
+    row = {"model_id": "org/Voice", "gpu_model": "H100", "num_gpus": 1, "energy_per_audio_second_joules": 3.5}
+    made = {"task": "text-to-speech", "task_display_name": "Text to speech", "configurations": [row, row]}
+    (folder / "tasks/text-to-speech.json").write_text(json.dumps(made))
+    (folder / "models/org__Voice__text-to-speech.json").write_text(json.dumps({"configurations": [row]}))
+
+    done = energydb("load", "data")
+    said = (
+        "text-to-speech: a kind of task that energydb can't hold, as it's measured by energy_per_audio_second_joules:"
+        " 2 runs not loaded"
+    )
+    assert (done.returncode, [line for line in done.stderr.splitlines() if line.startswith("notice")]) == (
+        0,
+        [f"notice: {said}"],
+    )
+    path = tmp_path / "energy.duckdb"
+    assert rows_of(path, "select kind, name, runs, example, place from notice") == [
+        ("a kind of task", "text-to-speech", 2, "energy_per_audio_second_joules", "tasks/text-to-speech.json")
+    ]
+    assert rows_of(path, "select task, is_complete, has_all_tasks from release") == [("gpqa", True, True)]
+    assert energydb("load", "data", "--strict").returncode == 1
+    assert said in energydb("load", "data", "--strict").stderr
+
+
+def test_a_leaderboard_of_unknown_tasks_alone_is_refused(tmp_path):
+    folder = write_leaderboard(tmp_path / "data", {"gpqa": [text_row("org/Small-1B")]})
+    row = {"model_id": "org/Voice", "gpu_model": "H100", "energy_per_audio_second_joules": 3.5}
+    made = {"task": "gpqa", "task_display_name": "G", "configurations": [row]}
+    (folder / "tasks/gpqa.json").write_text(json.dumps(made))
+
+    with pytest.raises(RefusedError, match=r"measured by energy per token.*, got energy_per_audio_second_joules"):
+        load([folder], tmp_path / "energy.duckdb", strict=False)
+
+
+@pytest.mark.parametrize("field", ["energy_per_image_joules", "energy_per_video_joules", "batch_size"])
+def test_a_field_of_another_kind_makes_no_other_kind_of_task(tmp_path, field):
+    """It's a field that isn't known in a text task."""
+    rows = [text_row("org/Small-1B"), text_row("org/Small-1B", max_num_seqs=16, **{field: 4.5})]
+    report = check([write_leaderboard(tmp_path / "data", {"gpqa": rows})])
+
+    assert [line.partition(":")[0] for line in notices(report)] == [field]
+    assert [row["runs"] for row in report.contents.named()] == [2]
+
+
+def test_the_index_may_call_its_lists_anew(tmp_path):
+    """The kind of a task is in its runs."""
+    folder = write_leaderboard(tmp_path / "data")
+    groups = {"chat": ["lm-arena-chat", "gpqa"], "image": ["text-to-image"], "video": ["text-to-video"]}
+    change(folder / "index.json", architectures=groups)
+    for group, tasks in groups.items():
+        for task in tasks:
+            change(folder / "tasks" / f"{task}.json", architecture=group)
+
+    report = check([folder])
+    assert (report.left_out, [row["runs"] for row in report.contents.named()]) == ((), [1, 5, 3, 3])
+
+
+def test_image_and_video_models_may_say_their_architecture(tmp_path):
+    """In the index, the task's file and the model's, or in some of them."""
+    rows = {"text-to-image": [image_row(architecture="DiT")], "text-to-video": [video_row()]}
+    folder = write_leaderboard(tmp_path / "data", rows)
+    index = json.loads((folder / "index.json").read_text())
+    index["models"]["org/Film"]["architecture"] = "U-Net"
+    change(folder / "index.json", models=index["models"])
+    change(folder / "models/org__Paint-Σ__text-to-image.json", architecture="DiT")
+    path = tmp_path / "energy.duckdb"
+    load([folder], path, strict=False)
+
+    assert rows_of(path, "select architecture from model order by slug") == [("U-Net",), ("DiT",)]
+    change(folder / "models/org__Film__text-to-video.json", architecture="DiT")
+    with pytest.raises(RefusedError, match=r'\$\.architecture: expected "U-Net" as in index\.json, got "DiT"'):
+        load([folder], path, strict=False)
+
+
+def test_a_field_of_a_models_file_is_told_beside_one_of_that_name_in_runs(tmp_path):
+    """They are two fields."""
+    folder = write_leaderboard(tmp_path / "data", {"gpqa": [text_row("org/Small-1B", license="x")]})
+    change(folder / "models/org__Small-1B__gpqa.json", license="mit")
+
+    assert [line.partition(", in ")[2] for line in notices(check([folder]))] == [
+        "1 run of gpqa, models/*.json: $.license"
+    ]
 
 
 def test_new_things_of_a_document_are_told_alike(tmp_path):

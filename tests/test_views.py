@@ -348,10 +348,10 @@ LOST = {"runs": 3, "file_name": "a.json", "place": "$", "fault": "none"}
         ({"release_key": 2, "identity": "org/small"}, 3, 0, 3),
         ({"release_key": 3, "task": "code", "identity": "org/small"}, 0, 0, 0),
         ({"release_key": 1, "task": "chat", "identity": "org/small"}, 3, 0, 3),
-        ({"release_key": 1, "task": "chat", "identity": "org/small", "runs": None}, None, 0, None),
+        ({"release_key": 1, "task": "chat", "identity": "org/small", "runs": None}, 1, 0, 1),
         ({"task": "chat"}, 3, 3, 3),
         ({"task": "code"}, 0, 0, 0),
-        ({"runs": None}, None, None, None),
+        ({"runs": None}, 1, 1, 1),
     ],
     ids=str,
 )

@@ -2,6 +2,7 @@
 
 import difflib
 import glob
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -10,7 +11,7 @@ import msgspec
 
 from energydb.errors import DocumentError, DocumentErrors
 from energydb.files import is_there
-from energydb.names import is_blank
+from energydb.names import NAMED, is_blank
 from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS, OtherKind, Read, read_model_file, read_task_file
 from energydb.sources.leaderboard_form import GROUPS, RUNS, SHAPES, Index, ModelFile, TaskFile
 from energydb.sources.leaderboard_model import fault_of_run, faults_of_model, figures, paired, unlike_index
@@ -107,7 +108,8 @@ class Task:
         """Hold what a task's file says of itself against the index."""
         content = read.content
         if self.task not in self.index.content.tasks:
-            yield unlike(self.index.path, "$.tasks", f"{shown(self.task)} too, as in $.architectures", None)
+            problem = f"expected {shown(self.task)} too, as in $.architectures, got none"
+            yield DocumentError(self.index.path, "$.tasks", problem)
         if len(self.lists) != 1:
             yield unlike(self.index.path, "$.architectures", "each task in one architecture's list", self.task)
         if is_blank(content.task_display_name):
@@ -135,7 +137,7 @@ class Task:
         """Return which model a run is of that is at fault, by its id or else by its nickname; None if by neither."""
         said = part.came if isinstance(part.came, dict) else {}
         model_id, nickname = said.get("model_id"), said.get("nickname")
-        if isinstance(model_id, str) and model_id:
+        if isinstance(model_id, str) and re.search(NAMED, model_id):
             return model_id
         called = [known for known, model in self.index.content.models.items() if model.nickname == nickname]
         return called[0] if len(called) == 1 else None

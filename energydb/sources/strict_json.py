@@ -15,7 +15,7 @@ import msgspec.inspect
 from msgspec import Meta
 
 from energydb.errors import DocumentError, DocumentErrors
-from energydb.names import VISIBLE
+from energydb.names import NAMED, VISIBLE
 
 T = TypeVar("T")
 
@@ -226,7 +226,9 @@ def _validation_fault(path: Path, place: str, problem: str, parsed: object, root
     limit = r"(?: ([<>=]+) ([\d.e+-]+)| of length ([<>=]+) (\d+))?"
     match = re.match(rf"Expected `([\w |]+)`{limit}(?:, got `(\w+)`)?", problem)
     expected, got = problem, None
-    if match:
+    if of_pattern := [words for pattern, words in _PATTERNS.items() if repr(pattern) in problem]:
+        expected = of_pattern[0]
+    elif match:
         expected, got = " or ".join(WORDS.get(kind, kind) for kind in match[1].split(" | ")), match[6]
         if match[2]:
             expected += f" {match[2]} {float(match[3]):g}" if float(match[3]) < 1e6 else f" {match[2]} {match[3]}"
@@ -234,8 +236,6 @@ def _validation_fault(path: Path, place: str, problem: str, parsed: object, root
             expected += " that isn't empty"
         elif match[4]:
             expected += f" of at most {match[5]} characters"
-    elif "matching regex" in problem:
-        expected = "text that isn't blank"
     elif "date" in problem:
         expected = "a date, YYYY-MM-DD"
     elif problem == "Number out of range":
@@ -250,6 +250,7 @@ def _validation_fault(path: Path, place: str, problem: str, parsed: object, root
     return DocumentError(path, place, f"expected {expected}, got {shown_value}")
 
 
+_PATTERNS = {VISIBLE: "text that isn't blank", NAMED: "an id whose last part isn't blank"}
 _LIMITS = ("1e-50", "1e+50")  # as msgspec writes those of Positive
 
 

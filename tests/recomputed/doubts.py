@@ -158,7 +158,10 @@ def between_releases(world: World) -> Iterator[tuple[Row, Finding]]:
 
 
 def of_dates(detail: Row, build: list[Row]) -> Iterator[Finding]:
-    """Find what is dated a year or more after energydb."""
+    """Find what is dated a year or more after energydb, or in another age."""
+    if min(detail["compiled"], detail["data_version"]) < date(2010, 1, 1):
+        found = f"{detail['compiled']}, {detail['data_version']}"
+        yield "dates", "compiled and data_version since 2010-01-01", found, None
     if build:
         released = build[0]["energydb_released"]
         is_leap_day = (released.month, released.day) == (2, 29)

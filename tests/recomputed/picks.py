@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import permutations
 
 from tests.recomputed.declared import Row, World, by, declare, keyed, mean, over, rows_of, sortable, text, times
-from tests.recomputed.runs import current, day_of, faults_of, lost
+from tests.recomputed.runs import at_least_lost, current, day_of, faults_of
 
 PERCENTILES = ("median", "p90", "p95", "p99")
 BUDGETS = (25, 50, 100, 250, 500)
@@ -107,7 +107,7 @@ def task_ranking(world: World) -> Iterator[Row]:
             if fault["lacking"] is None or may_matter(fault, current_models)
         ]
         for row in best:
-            row["runs_left_out"] = lost(may_count)["runs_left_out"]
+            row["runs_left_out"] = at_least_lost(may_count)
             yield {**row, "place": 1 + sum(other["joules"] < row["joules"] for other in best)}
 
 
@@ -180,7 +180,6 @@ def precision_comparison(world: World) -> Iterator[Row]:
                 for row in (one, other)
             )
             shared = max(mine.keys() & theirs.keys(), default=None)
-            lacks = [row["runs_left_out"] for row in (one, other)]
             yield {
                 **one,
                 "other_precision": other["precision"],
@@ -191,7 +190,7 @@ def precision_comparison(world: World) -> Iterator[Row]:
                 "energy_ratio": other["joules_per_output_token"] / one["joules_per_output_token"],
                 "shared_max_num_seqs": shared,
                 "has_finding": one["has_finding"] or other["has_finding"],
-                "runs_left_out": None if None in lacks else sum(lacks),
+                "runs_left_out": one["runs_left_out"] + other["runs_left_out"],
                 "energy_ratio_at_shared_max_num_seqs": None if shared is None else theirs[shared] / mine[shared],
             }
 

@@ -115,7 +115,7 @@ def model_detail(world: World) -> list[Row]:
             if fault["release_key"] in (None, row["release_key"])
             or (day_of(fault["lacking"]) > day_of(row) and not fault["lacking"]["is_dated_ahead"])
         ]
-        row["runs_left_out"] = lost(since)["runs_left_out"]
+        row["runs_left_out"] = at_least_lost(since)
     name_models(rows)
     for same in by(rows, "source", "task", "boundary", "identity"):
         newest = max(
@@ -290,6 +290,11 @@ def faults_of(world: World, row: Row) -> Iterator[Row]:
         is_of_source = lacking is None or all(lacking[name] == row[name] for name in ("source", "boundary"))
         if is_of_source and fault["task"] in (None, row["task"]):
             yield {**fault, "lacking": lacking}
+
+
+def at_least_lost(faults: list[Row]) -> int:
+    """Count the runs that faults lost: one, where that isn't known of a fault."""
+    return sum(1 if fault["runs"] is None else fault["runs"] for fault in faults)
 
 
 def lost(faults: list[Row]) -> Row:

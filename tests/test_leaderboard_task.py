@@ -403,6 +403,7 @@ def test_runs_that_the_index_contradicts_are_lost_one_by_one(folder):
         ({"gpu_model": "\u200b"}, 'expected text that isn\'t blank, got "\\u200b"'),
         ({"model_id": " "}, 'expected an id whose last part isn\'t blank, got " "'),
         ({"model_id": "org/"}, 'expected an id whose last part isn\'t blank, got "org/"'),
+        ({"model_id": "org/a\0"}, "expected text without NUL, got \\u0000 in it"),
     ],
     ids=str,
 )

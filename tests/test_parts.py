@@ -18,7 +18,6 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     repeat: Count = 1
     p95_itl_ms: Positive | None = None
     pipeline_parallel: Count = 1
-    ring_degree: Count = 1
     other_parallel: Text | None = None
 
 

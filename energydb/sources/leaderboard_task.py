@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import msgspec
 
-from energydb.errors import DocumentError, DocumentErrors
+from energydb.errors import DocumentError, DocumentErrors, plain
 from energydb.files import is_there
 from energydb.names import NAMED, is_blank
 from energydb.sources.leaderboard_files import INDEX, MODELS, TASKS, OtherKind, Read, read_model_file, read_task_file
@@ -137,7 +137,7 @@ class Task:
         """Return which model a run is of that is at fault, by its id or else by its nickname; None if by neither."""
         said = part.came if isinstance(part.came, dict) else {}
         model_id, nickname = said.get("model_id"), said.get("nickname")
-        if isinstance(model_id, str) and re.search(NAMED, model_id):
+        if isinstance(model_id, str) and re.search(NAMED, model_id) and plain(model_id) == model_id:
             return model_id
         called = [known for known, model in self.index.content.models.items() if model.nickname == nickname]
         return called[0] if len(called) == 1 else None

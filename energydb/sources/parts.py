@@ -188,7 +188,7 @@ class _Mending:
         for name, inner in value.items():
             if name in known:
                 mended[name] = self.mend(known[name].type, inner, f"{place}.{name}", f"{pattern}.{name}", part)
-            elif _may_split(name, known) and self._splits(inner, f"{place}.{name}"):
+            elif OTHER_PARALLEL in known and is_degree(name) and self._splits(inner, f"{place}.{name}"):
                 degrees[name] = _as_count(inner)
             else:
                 unknown.append(name)
@@ -291,11 +291,6 @@ def _but_none(kind: msgspec.inspect.UnionType) -> msgspec.inspect.Type:
 
 def _as_count(degree: int | float) -> int | float:
     return int(degree) if degree == int(degree) else degree
-
-
-def _may_split(name: str, known: Mapping[str, object]) -> bool:
-    """Tell whether an object can have a field that isn't known as a degree, going by those that it can have."""
-    return OTHER_PARALLEL in known and is_degree(name) and (not name.endswith("_degree") or "ring_degree" in known)
 
 
 def is_degree(name: str) -> bool:

@@ -49,7 +49,7 @@ select
     image_configuration_key,
 from image_configuration
 join model_detail using (model_key)
-left join marked_run on marked_run.kind = 'image' and marked_run.run_key = image_configuration_key;
+left join marked_run on marked_run.kind = model_detail.kind and marked_run.run_key = image_configuration_key;
 
 comment on view image_configuration_detail is 'Everything about a measured run of an image model, in every release.';
 comment on column image_configuration_detail.is_withdrawn is 'Whether a newer complete release of its source no longer has the run.';

@@ -51,7 +51,7 @@ select
     video_configuration_key,
 from video_configuration
 join model_detail using (model_key)
-left join marked_run on marked_run.kind = 'video' and marked_run.run_key = video_configuration_key;
+left join marked_run on marked_run.kind = model_detail.kind and marked_run.run_key = video_configuration_key;
 
 comment on view video_configuration_detail is 'Everything about a measured run of a video model, in every release.';
 comment on column video_configuration_detail.is_withdrawn is 'Whether a newer complete release of its source no longer has the run.';
